@@ -1,0 +1,42 @@
+"""Every error this package raises on purpose.
+
+    IsolithRuntimeError
+    └── ImageError                 the guest image; nothing has run
+        ├── DistributionError      Pyodide could not be obtained
+        │   └── DigestError        a file is not the one this version was written for
+        ├── ImageBuildError        booting, importing, snapshotting or compiling failed
+        └── ImageStoreError        the folder that keeps images cannot be used
+            └── UnsafeStoreError   somebody else could have written there
+
+A message says what happened and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class IsolithRuntimeError(Exception):
+    """The base of all of them."""
+
+
+class ImageError(IsolithRuntimeError):
+    """The guest image cannot be made or used."""
+
+
+class DistributionError(ImageError):
+    """Pyodide could not be obtained."""
+
+
+class DigestError(DistributionError):
+    """A file's SHA-256 is not the one kept in `distribution.FILES`. Nothing of it was used."""
+
+
+class ImageBuildError(ImageError):
+    """Booting, importing, snapshotting or compiling failed. What was cached before stays usable."""
+
+
+class ImageStoreError(ImageError):
+    """The folder that keeps images cannot be read, written or locked."""
+
+
+class UnsafeStoreError(ImageStoreError):
+    """A folder or file of the image store may have been written by another user: nothing in it is trusted."""
