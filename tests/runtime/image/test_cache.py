@@ -29,7 +29,7 @@ BUILT = ["obtain", "snapshot", "compile"]
 
 def start(home: Path, work: FakeWork, hold: str = "") -> subprocess.Popen[str]:
     script = Path(__file__).with_name("ensure_in_process.py")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     command = [sys.executable, str(script), str(home), str(work.journal), hold]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
