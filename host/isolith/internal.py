@@ -1,0 +1,31 @@
+"""An error that nobody foresaw: the host's log gets what resolves it, everyone else gets its id."""
+
+from __future__ import annotations
+
+import traceback
+import uuid
+from pathlib import Path
+
+import structlog
+
+from isolith.outcome import Diagnostic
+
+_log = structlog.get_logger("isolith")
+_FRAMES = 12
+
+
+def internal_error(error: BaseException, **context: str) -> Diagnostic:
+    """Log `error` under a new id and return the diagnostic that carries the id and nothing else of it.
+
+    Logged are the exception's class and where it came from, not its text: that may hold data or a secret.
+    """
+    error_id = uuid.uuid4().hex[:12]
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    where = [f"{Path(frame.filename).name}:{frame.lineno}:{frame.name}" for frame in reversed(frames)]
+    _log.error("internal error", error_id=error_id, error=type(error).__qualname__, where=where, **context)
+    return Diagnostic(
+        kind="internal",
+        message="Isolith itself failed: a bug of ours, not of the script",
+        hint=f"report it with what the host's log says about error {error_id}",
+        error_id=error_id,
+    )

@@ -1,0 +1,90 @@
+"""What `isolith run` was given, read and checked: the script, its input, its budgets. Raises `UsageError`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from isolith.budgets import Budgets
+from isolith.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One script to run; bytes are not yet decoded, `input` is data."""
+
+    script: str | bytes
+    input: object
+    budgets: Budgets
+
+
+def read_request(
+    script: str | None, code: str | None, data: str | None, budgets: Mapping[str, float | None]
+) -> Request:
+    """Read everything that was named; a budget that is None was not, and has its default."""
+    asked = Budgets.model_validate({name: value for name, value in budgets.items() if value is not None})
+    return Request(_script(script, code, asked.script_bytes), _input(data), asked)
+
+
+def _script(script: str | None, code: str | None, max_bytes: int) -> str | bytes:
+    """From a file, from stdin or from `-c`; of what is too large, enough to see that it is."""
+    if script is not None and code is not None:
+        raise UsageError(f"both a script, `{script}`, and `-c` are given: keep one")
+    if code is not None:
+        return code
+    if script is None:
+        raise UsageError("no script: give a file, `-` for stdin, or `-c CODE`, as in `isolith run -c '1 + 1'`")
+    if script == _STDIN:
+        return sys.stdin.buffer.read(max_bytes + 1)
+    return _file(script, "the script", max_bytes + 1)
+
+
+def _input(data: str | None) -> object:
+    """The data in `--input JSON` or `--input @FILE`; None without one."""
+    if data is None:
+        return None
+    name = data.removeprefix("@")
+    if name == data:
+        return _parsed(data, "`--input`", "quote it for the shell, or put it into a file and write `--input @FILE`")
+    try:
+        text = _file(name, "the input").decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the input `{name}` is not UTF-8 at byte {error.start}: save it as UTF-8") from error
+    return _parsed(text, f"the input `{name}`", "mend it there")
+
+
+def _file(name: str, what: str, max_bytes: int = -1) -> bytes:
+    try:
+        with Path(name).open("rb") as file:
+            return file.read(max_bytes)
+    except FileNotFoundError as error:
+        raise UsageError(f"{what} `{name}` does not exist: give the path of a file") from error
+    except IsADirectoryError as error:
+        raise UsageError(f"{what} `{name}` is a folder: give the path of a file") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{what} `{name}` cannot be read: {reason}") from error
+
+
+def _parsed(text: str, where: str, mend: str) -> object:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise UsageError(f"{where} is not JSON: {place}: {error.msg}; {mend}") from error
+    except RecursionError as error:
+        raise UsageError(f"{where} is nested too deep to be read") from error
+    except ValueError as error:
+        raise UsageError(f"{where} is not JSON: {error}; {mend}") from error
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"`{name}` is not in it, `null` is")
