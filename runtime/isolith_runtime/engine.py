@@ -1,0 +1,128 @@
+"""The wasmtime engine: its config, the compiled image, and the ticker that lets a running guest be looked at.
+
+One engine a process and variant. The ticker runs only while guests do and ends by itself when none has for a while.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import wasmtime
+
+from isolith_runtime import capi, syscalls
+from isolith_runtime.errors import ImageBuildError
+
+Variant = Literal["epoch", "fuel"]
+
+WASM_STACK = 64 * 1024 * 1024
+"""Bytes of native stack a guest may use: more than CPython's own recursion checks allow it to."""
+
+THREAD_STACK = 2 * WASM_STACK
+"""Bytes of stack of a thread that runs guests. A wasm stack larger than the real one would abort the process."""
+
+TICK_S = 0.005
+_IDLE_TICKS = 200
+ENTRY = "PyObject_CallNoArgs"
+
+
+def _config(variant: Variant) -> wasmtime.Config:
+    config = wasmtime.Config()
+    config.wasm_exceptions = True
+    config.wasm_gc = True
+    config.wasm_function_references = True
+    config.epoch_interruption = True
+    config.consume_fuel = variant == "fuel"
+    config.cranelift_opt_level = "speed"
+    capi.set_async_stack_size(config, WASM_STACK + 1024 * 1024)
+    config.max_wasm_stack = WASM_STACK
+    return config
+
+
+def config_fingerprint(variant: Variant) -> str:
+    """What of the config decides whether compiled code can be used: part of the cache's key."""
+    parts = {"variant": variant, "stack": WASM_STACK, "wasmtime": wasmtime.__version__, "opt": "speed"}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def compile_image(wasm: bytes, variant: Variant) -> bytes:
+    """The image's module compiled for this machine; takes seconds. Raises ImageBuildError."""
+    try:
+        return bytes(wasmtime.Module(wasmtime.Engine(_config(variant)), wasm).serialize())
+    except wasmtime.WasmtimeError as error:
+        raise ImageBuildError(f"the image could not be compiled: {error}") from error
+
+
+class Ticker:
+    """Advances the engine's epoch every `TICK_S` seconds while anything runs."""
+
+    def __init__(self, engine: wasmtime.Engine) -> None:
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._running = 0
+        self._thread: threading.Thread | None = None
+
+    def enter(self) -> None:
+        """A guest runs."""
+        with self._lock:
+            self._running += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._tick, name="isolith-ticker", daemon=True)
+                self._thread.start()
+
+    def leave(self) -> None:
+        """It does not any more."""
+        with self._lock:
+            self._running -= 1
+
+    def _tick(self) -> None:
+        idle = 0
+        while True:
+            time.sleep(TICK_S)
+            self._engine.increment_epoch()
+            with self._lock:
+                idle = 0 if self._running else idle + 1
+                if idle > _IDLE_TICKS:
+                    self._thread = None
+                    return
+
+
+@dataclass(frozen=True)
+class ImageMeta:
+    """What the host must know of an image."""
+
+    step: int
+    signal_flag: int
+    warm_pages: list[int]
+
+    @classmethod
+    def parse(cls, meta: Mapping[str, object]) -> ImageMeta:
+        """From the image's own record."""
+        step, flag, pages = meta["step"], meta["signal_flag"], meta["warm_pages"]
+        if not isinstance(step, int) or not isinstance(flag, int) or not isinstance(pages, list):
+            raise ImageBuildError("the image's record is not of this version: run `isolith image clear`")
+        return cls(step, flag, pages)
+
+
+class Engine:
+    """A compiled image, ready for instances. `path` must have been verified: compiled code is trusted."""
+
+    def __init__(self, path: str, meta: Mapping[str, object], variant: Variant = "epoch") -> None:
+        self.variant = variant
+        self.meta = ImageMeta.parse(meta)
+        self.engine = wasmtime.Engine(_config(variant))
+        self.module = wasmtime.Module.deserialize_file(self.engine, path)
+        self.ticker = Ticker(self.engine)
+        linker = wasmtime.Linker(self.engine)
+        self._kept: list[object] = [linker]
+        for item in self.module.imports:
+            function = syscalls.implementation(item.name or "")
+            if function is not None:
+                self._kept.append(capi.define(linker, item, function))
+        linker.define_unknown_imports_as_traps(self.module)
+        self.ready = linker.instantiate_pre(self.module)

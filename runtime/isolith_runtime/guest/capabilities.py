@@ -1,0 +1,307 @@
+"""What a script reaches: connectors as globals, their methods as callables, a call as an awaitable.
+
+The guest holds names only. It can ask for a call; whether there is such a method and whether it may be used is decided
+outside, on every call. A call is numbered and queued when it is made, so that calls made together overlap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import sys
+from collections.abc import Coroutine, Generator, Iterator
+from typing import NoReturn
+
+from isolith_runtime.guest import channel, codec
+from isolith_runtime.guest.loop import GuestLoop
+from isolith_runtime.guest.toolerror import InvalidArguments, UnknownTool, make
+
+SCRIPT = "<script>"
+
+
+class PendingCall(Coroutine[object, object, object]):
+    """A call under way: await it, gather it, make it a task. Used as a value it says so, with its line."""
+
+    def __init__(self, caller: Caller, tool: str, future: asyncio.Future[object], line: int) -> None:
+        self._caller = caller
+        self._tool = tool
+        self._future = future
+        self._line = line
+        self._waiting: Generator[object, None, object] | None = None
+        self._awaited = False
+
+    def __await__(self) -> Generator[object, None, object]:
+        self._awaited = True
+        return self._future.__await__()
+
+    def send(self, value: object) -> object:
+        """One step of waiting, as a task takes it."""
+        if self._waiting is None:
+            self._waiting = self.__await__()
+        return self._waiting.send(value)  # type: ignore[arg-type]
+
+    def throw(self, *error: object) -> object:
+        """An exception delivered while waiting, a cancellation for one."""
+        if self._waiting is None:
+            self._waiting = self.__await__()
+        return self._waiting.throw(*error)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Stop waiting."""
+        if self._waiting is not None:
+            self._waiting.close()
+
+    @property
+    def __no_data_form__(self) -> str:
+        return f"is the call {self._tool}(...) of line {self._line}, not its result: write `await {self._tool}(...)`"
+
+    def _misused(self, *_arguments: object) -> NoReturn:
+        raise TypeError(
+            f"{self._tool}(...) was called on line {self._line} but not awaited: write `await {self._tool}(...)`"
+        )
+
+    __repr__ = __str__ = __format__ = __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = _misused  # type: ignore[assignment]
+    __add__ = __radd__ = __sub__ = __mul__ = __lt__ = __gt__ = __le__ = __ge__ = __int__ = __float__ = _misused
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith(("_", "cr_", "gi_", "ag_")):  # what asyncio and inspect look for
+            raise AttributeError(name)
+        self._misused()
+
+
+class Caller:
+    """Makes the calls of one run and matches answers to them."""
+
+    def __init__(self, loop: GuestLoop, *, synchronous: bool) -> None:
+        self.loop = loop
+        self.synchronous = synchronous
+        self.waiting: dict[int, PendingCall] = {}
+        self._last = 0
+
+    def call(self, connector: str, method: str, arguments: dict[str, object]) -> object:
+        """Queue one call. Its value in a synchronous script, else its awaitable."""
+        tool = f"{connector}.{method}" if connector else method
+        try:
+            encoded = codec.encode(arguments)
+        except (codec.NoDataForm, codec.TooLarge) as error:
+            reason = str(error).replace("the value at $.", "argument ") if str(error) else "are too large"
+            raise InvalidArguments(
+                f"{tool}: {reason}", connector=connector, method=method, kind="invalid_arguments"
+            ) from None
+        self._last += 1
+        line = _script_line()
+        future: asyncio.Future[object] = asyncio.Future(loop=self.loop)
+        future.add_done_callback(_retrieve)
+        pending = self.waiting[self._last] = PendingCall(self, tool, future, line)
+        future.add_done_callback(_Withdraw(self, self._last))
+        channel.send("call", self._last, connector, method, encoded, line)
+        return self.loop.wait_for(future) if self.synchronous else pending
+
+    def answer(self, number: int, value: object) -> None:
+        """Deliver a result."""
+        pending = self.waiting.get(number)
+        if pending is not None and not pending._future.done():
+            pending._future.set_result(value)
+
+    def fail(self, number: int, error: dict[str, object]) -> None:
+        """Deliver a failure."""
+        pending = self.waiting.get(number)
+        if pending is not None and not pending._future.done():
+            exception = error.pop("exception", None)
+            pending._future.set_exception(make(str(error["kind"]), exception)(**error))  # type: ignore[arg-type]
+
+
+class _Withdraw:
+    """Forget a call that is over; tell the host when the script gave it up."""
+
+    def __init__(self, caller: Caller, number: int) -> None:
+        self.caller, self.number = caller, number
+
+    def __call__(self, future: asyncio.Future[object]) -> None:
+        self.caller.waiting.pop(self.number, None)
+        if future.cancelled():
+            channel.send("cancel", self.number)
+
+
+def _retrieve(future: asyncio.Future[object]) -> None:
+    """Mark a failure as seen: what nobody awaits is reported by name and line, not by asyncio."""
+    if not future.cancelled():
+        future.exception()
+
+
+def _script_line() -> int:
+    frame = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_filename == SCRIPT:
+            return frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return 0
+
+
+def fold(name: str) -> str:
+    """What all spellings of a name that a model is likely to try have in common."""
+    return "".join(character for character in name.casefold() if character.isalnum())
+
+
+def nearest(name: str, names: list[str]) -> list[str]:
+    """Up to three names that look like this one, best first."""
+    folded = {fold(known): known for known in names}
+    close = difflib.get_close_matches(fold(name), list(folded), 3, 0.5)
+    return [folded[match] for match in close]
+
+
+class Names:
+    """The methods of one connector under every spelling. `aliases` maps an original name to the Python one."""
+
+    def __init__(self, methods: list[str], aliases: dict[str, str]) -> None:
+        self.methods = methods
+        self.exact = {**{method: method for method in methods}, **aliases}
+        self.folded: dict[str, str] = {}
+        for method in self.exact:
+            known = self.folded.setdefault(fold(method), self.exact[method])
+            if known != self.exact[method]:
+                self.folded[fold(method)] = ""  # two methods share it: only exact spellings tell them apart
+
+    def resolve(self, name: str) -> str | None:
+        """The method's Python name, or None."""
+        return self.exact.get(name) or self.folded.get(fold(name)) or None
+
+    def has_prefix(self, prefix: str) -> bool:
+        """Whether names go on behind this one, as in `repos.issues.list`."""
+        folded = fold(prefix)
+        return any(name.startswith(folded) and name != folded for name in self.folded)
+
+
+class Method:
+    """One method, or the beginning of a dotted name."""
+
+    def __init__(self, caller: Caller, connector: str, names: Names, name: str) -> None:
+        self._parts = (caller, connector, names, name)
+
+    def __call__(self, *arguments: object, **named: object) -> object:
+        caller, connector, names, name = self._parts
+        method = names.resolve(name)
+        if method is None:
+            raise _unknown(connector, name, names)
+        return caller.call(connector, method, _one_mapping(f"{connector}.{method}", arguments, named))
+
+    def __getattr__(self, name: str) -> Method:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        caller, connector, names, prefix = self._parts
+        longer = f"{prefix}.{name}"
+        if names.resolve(longer) is None and not names.has_prefix(longer):
+            raise _unknown(connector, longer, names)
+        return Method(caller, connector, names, longer)
+
+    def __getitem__(self, name: str) -> Method:
+        return getattr(self, name)
+
+    def __repr__(self) -> str:
+        return f"<method {self._parts[1]}.{self._parts[3]}>"
+
+
+class Connector:
+    """A connector's methods, as attributes or in brackets, under every spelling that tells them apart."""
+
+    def __init__(self, caller: Caller, name: str, methods: list[str], aliases: dict[str, str]) -> None:
+        self._name = name
+        self._names = Names(methods, aliases)
+        self._caller = caller
+
+    def __getattr__(self, name: str) -> Method:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if self._names.resolve(name) is None and not self._names.has_prefix(name):
+            raise _unknown(self._name, name, self._names)
+        return Method(self._caller, self._name, self._names, name)
+
+    def __getitem__(self, name: str) -> Method:
+        return self.__getattr__(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._names.methods)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._names.methods))
+
+    def __repr__(self) -> str:
+        return f"<connector {self._name}: {', '.join(sorted(self._names.methods)[:20])}>"
+
+    @property
+    def __no_data_form__(self) -> str:
+        return f"is the connector {self._name}, which has no data form: call one of its methods"
+
+
+class Tools:
+    """All connectors of the run: `tools.crm` and `tools["crm"]`."""
+
+    def __init__(self, connectors: dict[str, Connector]) -> None:
+        self._connectors = connectors
+
+    def __getattr__(self, name: str) -> Connector:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return find_connector(self._connectors, name)
+
+    def __getitem__(self, name: str) -> Connector:
+        return find_connector(self._connectors, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._connectors)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._connectors))
+
+    def __repr__(self) -> str:
+        return f"<tools: {', '.join(sorted(self._connectors))}>"
+
+
+def find_connector(connectors: dict[str, Connector], name: str) -> Connector:
+    """The connector of that name in any spelling. Raises `UnknownTool`."""
+    found = connectors.get(name)
+    if found is None:
+        alike = [known for known in connectors if fold(known) == fold(name)]
+        if len(alike) != 1:
+            close = nearest(name, list(connectors))
+            known = f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(sorted(connectors))}"
+            raise UnknownTool(
+                f"there is no connector {name!r} in this run",
+                connector=name,
+                kind="unknown_tool",
+                hint=known if connectors else "this run has no connectors",
+            )
+        found = connectors[alike[0]]
+    return found
+
+
+def _unknown(connector: str, name: str, names: Names) -> UnknownTool:
+    close = nearest(name, names.methods)
+    listed = ", ".join(sorted(names.methods)[:20]) or "none"
+    hint = f"did you mean {' or '.join(f'{connector}.{n}' for n in close)}?" if close else f"its methods: {listed}"
+    return UnknownTool(
+        f"{connector} has no method {name!r}", connector=connector, method=name, kind="unknown_tool", hint=hint
+    )
+
+
+def _one_mapping(tool: str, arguments: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
+    if not arguments:
+        return named
+    [first, *more] = arguments
+    if more or named or not isinstance(first, dict) or not all(isinstance(key, str) for key in first):
+        connector, _, method = tool.partition(".")
+        raise InvalidArguments(
+            f"{tool} takes keyword arguments, or one dict: {tool}(name=value) or {tool}({{'name': value}})",
+            connector=connector,
+            method=method,
+            kind="invalid_arguments",
+        )
+    return dict(first)
+
+
+def connectors_for(caller: Caller, granted: dict[str, dict[str, object]]) -> dict[str, Connector]:
+    """The connectors of a run from what the host granted: `{name: {"methods": [...], "aliases": {...}}}`."""
+    return {
+        name: Connector(caller, name, parts["methods"], parts["aliases"])  # type: ignore[arg-type]
+        for name, parts in granted.items()
+    }

@@ -1,0 +1,89 @@
+"""The guest's event loop: asyncio's own, with nothing to select on but the host.
+
+`turn` runs until nothing is ready and says when the next timer is due. Between two turns nothing is on the wasm
+stack. Only a synchronous wait (`wait_for`) stays inside: it flushes what the script wants and reads in the host.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import time
+from asyncio import events, tasks
+from collections.abc import Callable, Coroutine
+
+
+class _NoSelector:
+    """Never reports an event and never waits; remembers nothing."""
+
+    def select(self, _timeout: float | None) -> list[object]:
+        return []
+
+    def close(self) -> None:
+        return None
+
+
+class GuestLoop(asyncio.BaseEventLoop):
+    """An event loop that is turned from outside. `park` crosses to the host and waits there."""
+
+    def __init__(self, park: Callable[[float | None], None]) -> None:
+        super().__init__()
+        self._selector = _NoSelector()
+        self._clock_resolution = 1e-6
+        self._park = park
+
+    def time(self) -> float:
+        """Seconds on the execution's own monotonic clock."""
+        return time.monotonic()
+
+    def _process_events(self, event_list: list[object]) -> None:
+        return None
+
+    def _write_to_self(self) -> None:
+        return None
+
+    def turn(self) -> float | None:
+        """Run until nothing is ready. Returns the seconds until the next timer, or None without one."""
+        events._set_running_loop(self)
+        try:
+            self._run_once()  # type: ignore[attr-defined]
+            while self._ready:  # type: ignore[attr-defined]
+                self._run_once()  # type: ignore[attr-defined]
+        finally:
+            events._set_running_loop(None)
+        return self.next_timer()
+
+    def next_timer(self) -> float | None:
+        """Seconds until the next timer is due, 0 or more, or None when there is none."""
+        scheduled = self._scheduled  # type: ignore[attr-defined]
+        while scheduled and scheduled[0].cancelled():
+            self._timer_cancelled_count -= 1  # type: ignore[attr-defined]
+            heapq.heappop(scheduled)._scheduled = False
+        return max(0.0, scheduled[0].when() - self.time()) if scheduled else None
+
+    def wait_for(self, future: asyncio.Future[object]) -> object:
+        """Wait synchronously for a future, other tasks running meanwhile, and return its result."""
+        outer = tasks.current_task(self)
+        if outer is not None:
+            tasks._leave_task(self, outer)
+        try:
+            while not future.done():
+                self._run_once()  # type: ignore[attr-defined]
+                if not future.done() and not self._ready:  # type: ignore[attr-defined]
+                    self._park(self.next_timer())
+        finally:
+            if outer is not None:
+                tasks._enter_task(self, outer)
+        return future.result()
+
+    def run_nested(self, main: Coroutine[object, object, object]) -> object:
+        """What `asyncio.run` inside a script does: run `main` on this loop and wait for it."""
+        return self.wait_for(self.create_task(main))
+
+    def sleep_blocking(self, seconds: float) -> None:
+        """What `time.sleep` does: wait in the host, burning no CPU."""
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        until = self.time() + seconds
+        while (left := until - self.time()) > 0:
+            self._park(left)

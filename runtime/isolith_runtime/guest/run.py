@@ -1,0 +1,176 @@
+"""One run of one script: its globals, its main task, and what is sent when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+from collections.abc import Awaitable
+from typing import Any
+
+from isolith_runtime.guest import absent, channel, codec
+from isolith_runtime.guest.capabilities import Caller, Connector, PendingCall, Tools, connectors_for
+from isolith_runtime.guest.diagnosis import Deadlock, diagnose
+from isolith_runtime.guest.loop import GuestLoop
+from isolith_runtime.guest.output import Log, Output, Stream
+from isolith_runtime.guest.readonly import freeze
+from isolith_runtime.guest.script import RESULT, Script, prepare
+from isolith_runtime.guest.services import services
+from isolith_runtime.guest.toolerror import ToolError
+from isolith_runtime.guest.value_type import value_type
+
+_MISSING = object()
+
+
+class Run:
+    """The state of the guest while a script runs. Made by the host's `start` frame."""
+
+    def __init__(self, start: dict[str, Any]) -> None:
+        self.loop = GuestLoop(self.park)
+        self.output = Output(start["log_bytes"], start["emit_events"])
+        self.source: str = start["source"]
+        self.start = start
+        self.caller = Caller(self.loop, synchronous=False)
+        self.connectors: dict[str, Connector] = {}
+        self.done = False
+        self.main: asyncio.Task[None] | None = None
+        random.seed(start["seed"])
+        absent.install_waiting(self.loop)
+        self.streams = Stream(self.output, "info"), Stream(self.output, "warning")
+        sys.stdout, sys.stderr = self.streams
+        asyncio.set_event_loop(self.loop)
+
+    def begin(self) -> None:
+        """Make the main task; a script that does not compile ends here."""
+        try:
+            script = prepare(self.source, set(self.start["connectors"]))
+        except BaseException as error:
+            self.fail(error)
+            return
+        self.caller.synchronous = script.synchronous
+        self.connectors = connectors_for(self.caller, self.start["connectors"])
+        for message, line in script.warnings:
+            self.warn(message, line)
+        self.main = self.loop.create_task(self.execute(script), name="script")
+
+    async def execute(self, script: Script) -> None:
+        """Run the script and send what it ends with."""
+        scope = self.scope()
+        try:
+            value = await self.value(script, scope)
+            value = await self.settled(value)
+            self.finish(value)
+        except BaseException as error:
+            self.fail(error)
+
+    async def value(self, script: Script, scope: dict[str, object]) -> object:
+        """What the script answers with; an awaitable is not awaited yet."""
+        waiting = eval(script.code, scope)
+        if asyncio.iscoroutine(waiting):
+            await waiting
+        return scope.get(RESULT)
+
+    async def settled(self, value: object) -> object:
+        """The value itself, where the script answered with a call, a coroutine or a task."""
+        if isinstance(value, (PendingCall, asyncio.Future)) or asyncio.iscoroutine(value):
+            awaitable: Awaitable[object] = value  # type: ignore[assignment]
+            return await awaitable
+        return value
+
+    def scope(self) -> dict[str, object]:
+        """The script's globals."""
+        tools = Tools(self.connectors)
+        return {
+            "__name__": "__main__",
+            "__builtins__": __builtins__,
+            **services(self.caller, self.start),
+            "input": freeze(self.start["input"]),
+            "emit": self.output.emit,
+            "log": Log(self.output),
+            "progress": self.output.progress,
+            "ToolError": ToolError,
+            "asyncio": asyncio,
+            "tools": tools,
+            **self.connectors,
+        }
+
+    def finish(self, value: object) -> None:
+        """Send the result, then what was left over."""
+        encoded = codec.to_text(codec.encode(value))
+        name = value_type(value)
+        self.end("result", encoded, name)
+
+    def fail(self, error: BaseException) -> None:
+        """Send the diagnostic of what ended the script."""
+        diagnostic = diagnose(error, self.source.split("\n"))
+        self.end("failure", diagnostic)
+
+    def end(self, *frame: object) -> None:
+        """Send the last frame; nothing of this run crosses after it."""
+        self.left_over()
+        for stream in self.streams:
+            stream.finish()
+        self.done = True
+        channel.flush(*frame)
+
+    def left_over(self) -> None:
+        """Report what is still pending or failed unseen; the host cancels the calls."""
+        for pending in list(self.caller.waiting.values()):
+            how = "had not answered when the script ended" if pending._awaited else "was never awaited"
+            self.warn(f"{pending._tool}(...) {how}, and was cancelled", pending._line)
+        for task in asyncio.all_tasks(self.loop):
+            if task is not self.main:
+                self.warn(f"task {task.get_name()} was still running when the script ended, and was cancelled", _line_of(task))
+
+    def warn(self, message: str, line: int | None) -> None:
+        """Send a warning about a line of the script."""
+        channel.send("warning", message, line)
+
+    def park(self, delay: float | None) -> None:
+        """Cross to the host in the middle of a step and wait there; only synchronous waits come here."""
+        if delay is None and not self.caller.waiting:
+            raise Deadlock("the script waits for something that can never happen: no call or timer is under way")
+        channel.flush("parked", delay)
+        self.deliver(channel.receive())
+
+    def deliver(self, frames: list[list[Any]]) -> None:
+        """Take the host's answers."""
+        for name, *parts in frames:
+            if name == "answer":
+                self.caller.answer(*parts)
+            elif name == "error":
+                self.caller.fail(*parts)
+
+    def turn(self) -> None:
+        """Run until nothing is ready, then say what is waited for."""
+        if self.done:
+            return
+        delay = self.loop.turn()
+        if self.done:
+            return
+        if delay is None and not self.caller.waiting:
+            self.deadlock()
+            return
+        channel.flush("parked", delay)
+
+    def deadlock(self) -> None:
+        """End a run that waits for what can never happen, at the line where it waits."""
+        line = _line_of(self.main) if self.main else None
+        diagnostic = diagnose(Deadlock("the script waits for something that can never happen"), [])
+        diagnostic["line"] = line
+        lines = self.source.split("\n")
+        diagnostic["source_line"] = lines[line - 1] if line and line <= len(lines) else None
+        diagnostic["hint"] = "no call and no timer is under way, so nothing can wake it"
+        self.end("failure", diagnostic)
+
+
+def _line_of(task: asyncio.Task[Any]) -> int | None:
+    """The line at which a task waits."""
+    waiting: Any = task.get_coro()
+    line = None
+    while waiting is not None:
+        frame = getattr(waiting, "cr_frame", None) or getattr(waiting, "gi_frame", None)
+        if frame is not None and frame.f_code.co_filename == "<script>":
+            line = frame.f_lineno
+        waiting = getattr(waiting, "cr_await", None) or getattr(waiting, "gi_yieldfrom", None)
+    return line

@@ -1,0 +1,94 @@
+"""What an execution learns from outside beside its calls: a clock and entropy, both recorded.
+
+The clock moves in steps of `RESOLUTION_NS` and is noted each time it moves, by the number of readings before; so a
+replay sees the same time at the same reading, and a script cannot time the machine more finely. Entropy is one seed,
+stretched by SHAKE-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+RESOLUTION_NS = 1_000_000
+_MONOTONIC_START_NS = 10**12
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The inputs of a run, enough to give them again. `clock`: (readings before it moved, nanoseconds since start)."""
+
+    seed: bytes
+    started_ns: int
+    clock: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass
+class Inputs:
+    """Clock and entropy of one execution; gives a recording's values first, then its own."""
+
+    seed: bytes = field(default_factory=lambda: os.urandom(32))
+    started_ns: int = field(default_factory=time.time_ns)
+    monotonic_ns: Callable[[], int] = time.monotonic_ns
+    replayed: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        self._origin = self.monotonic_ns()
+        self._readings = 0
+        self._elapsed = 0
+        self._drawn = 0
+        self._moves: list[tuple[int, int]] = []
+        self._replay: Iterator[tuple[int, int]] = iter(self.replayed)
+        self._next = next(self._replay, None)
+
+    @classmethod
+    def replay(cls, recording: Recording) -> Inputs:
+        """The inputs that a recording holds; past its end the clock goes on from there."""
+        return cls(seed=recording.seed, started_ns=recording.started_ns, replayed=recording.clock)
+
+    def elapsed_ns(self) -> int:
+        """Nanoseconds since the start, as the script sees them."""
+        self._readings += 1
+        if self._next is not None:
+            self._replayed_reading()
+        elif not self.replayed or self._readings > self.replayed[-1][0]:
+            now = (self.monotonic_ns() - self._origin) // RESOLUTION_NS * RESOLUTION_NS
+            if now > self._elapsed:
+                self._move(now)
+        return self._elapsed
+
+    def _replayed_reading(self) -> None:
+        while self._next is not None and self._readings > self._next[0]:
+            self._move(self._next[1])
+            self._next = next(self._replay, None)
+        if self._next is None:
+            self._origin = self.monotonic_ns() - self._elapsed
+
+    def _move(self, now: int) -> None:
+        self._elapsed = now
+        self._moves.append((self._readings - 1, now))
+
+    def wall_ns(self) -> int:
+        """Nanoseconds since the epoch."""
+        return self.started_ns + self.elapsed_ns()
+
+    def steady_ns(self) -> int:
+        """A monotonic clock; its zero means nothing."""
+        return _MONOTONIC_START_NS + self.elapsed_ns()
+
+    def entropy(self, size: int) -> bytes:
+        """Bytes nobody can guess who does not know the seed; never the same twice in a run."""
+        self._drawn += 1
+        return hashlib.shake_256(self.seed + self._drawn.to_bytes(8, "little")).digest(size)
+
+    @property
+    def random_seed(self) -> int:
+        """The seed of the script's `random`."""
+        return int.from_bytes(hashlib.sha256(b"random" + self.seed).digest()[:16], "little")
+
+    def recording(self) -> Recording:
+        """What has been given so far."""
+        return Recording(self.seed, self.started_ns, tuple(self._moves))

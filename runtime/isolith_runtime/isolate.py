@@ -1,0 +1,156 @@
+"""One isolate: a fresh instance of the image, in which one script runs in steps.
+
+    isolate = Isolate(engine)
+    isolate.begin(limits, inputs, wait)
+    isolate.step(batch)      # runs until the guest has nothing ready; what it wrote went to `receive`
+    isolate.close()
+
+Between steps nothing is on the wasm stack. A script that waits synchronously stays inside a step: then `wait` is called
+on the guest's thread and blocks until there is something to deliver. All steps of an isolate run one after another, on
+threads with `engine.THREAD_STACK` bytes of stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+import wasmtime
+
+from isolith_runtime import capi, syscalls
+from isolith_runtime.capi import TrapCode
+from isolith_runtime.engine import ENTRY, Engine
+from isolith_runtime.inputs import Inputs
+from isolith_runtime.limits import Limits, Meter, Stop
+
+_NO_FUEL_LIMIT = 2**62
+
+Receive = Callable[[bytes], None]
+Wait = Callable[[], bytes | None]
+
+
+class End(Enum):
+    """How a step left the isolate."""
+
+    RESTING = "resting"
+    STOPPED = "stopped"
+    STACK = "stack"
+    FUEL = "fuel"
+    DEAD = "dead"
+
+
+class Isolate:
+    """A guest of its own. Not thread-safe, except `stop`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._store: wasmtime.Store | None = wasmtime.Store(engine.engine)
+        if engine.variant == "fuel":
+            self._store.set_fuel(_NO_FUEL_LIMIT)
+        self._store.set_epoch_deadline(1)
+        exports = engine.ready.instantiate(self._store).exports(self._store)
+        memory, entry = exports["memory"], exports[ENTRY]
+        assert isinstance(memory, wasmtime.Memory)  # noqa: S101
+        assert isinstance(entry, wasmtime.Func)  # noqa: S101
+        self.memory = capi.LinearMemory(self._store, memory)
+        self.memory.touch(engine.meta.warm_pages)
+        self._entry = capi.Function(self._store, entry)
+        self._epoch = capi.EpochCallback(self._store, self._look)
+        self._batch: bytes | None = None
+        self.host_error: BaseException | None = None
+        self.memory_refused = False
+
+    def begin(self, limits: Limits, inputs: Inputs, receive: Receive, wait: Wait) -> None:
+        """Give the isolate its limits and its two ways out. Once, before the first step."""
+        assert self._store is not None  # noqa: S101
+        self.limits, self.inputs, self._receive, self._wait = limits, inputs, receive, wait
+        self.meter = Meter(limits)
+        self._store.set_limits(memory_size=limits.memory_bytes)
+        if limits.fuel is not None:
+            self._store.set_fuel(limits.fuel)
+
+    def step(self, batch: bytes) -> End:
+        """Deliver a batch and run until nothing is ready. After anything but `RESTING` only `close` is left."""
+        if self.meter.stop is not None:
+            return End.STOPPED
+        self._batch = len(batch).to_bytes(4, "little") + batch
+        syscalls.enter(self)
+        self._engine.ticker.enter()
+        self.meter.enter()
+        try:
+            answer = self._entry.call(self._engine.meta.step)
+        finally:
+            self.meter.leave()
+            self._engine.ticker.leave()
+            syscalls.leave()
+        if self.meter.stop is not None:
+            return End.STOPPED
+        if isinstance(answer, TrapCode):
+            return _ENDS.get(answer, End.DEAD)
+        return End.RESTING if answer else End.DEAD
+
+    def stop(self, why: Stop) -> None:
+        """Stop the guest at its next look, within two ticks; from any thread. The first reason stays."""
+        if self.meter.stop is None:
+            self.meter.stop = why
+
+    def break_off(self, why: str) -> None:
+        """The guest broke the rules of the channel: nothing it says counts any more."""
+        self.host_error = None
+        self.broken = why
+        self.stop(Stop.BROKEN)
+
+    broken = ""
+
+    def close(self) -> None:
+        """Give everything back. Idempotent; not during a step."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    @property
+    def fuel_left(self) -> int | None:
+        """Wasm instructions left, where fuel is the budget."""
+        return self._store.get_fuel() if self._store is not None and self.limits.fuel is not None else None
+
+    # for syscalls.py, on the guest's thread
+
+    def arriving(self, size: int) -> bytes | None:
+        """The next bytes for the guest; waits where there are none. None when the run is over."""
+        if self._batch is None:
+            self.meter.leave()
+            waited = self._wait()
+            self.meter.enter()
+            if waited is None:
+                self.stop(Stop.CANCELLED)
+                return None
+            self._batch = len(waited).to_bytes(4, "little") + waited
+        chunk, rest = self._batch[:size], self._batch[size:]
+        self._batch = rest or None
+        return chunk
+
+    def departing(self, data: bytes) -> None:
+        """A batch from the guest."""
+        if self.meter.stop is None:
+            self._receive(data)
+
+    def take_interrupt(self) -> bool:
+        """Whether the soft limit asks for a KeyboardInterrupt now; asks once."""
+        self._set_signal_flag(0)
+        return self.meter.past_soft_limit()
+
+    def _look(self) -> bool:
+        """Called every tick while wasm runs: whether it may go on."""
+        if self.meter.stop is None and self.meter.past_soft_limit():
+            if self.meter.past_hard_limit():
+                self.meter.stop = Stop.CPU
+            elif not self.meter.interrupted:
+                self.meter.interrupted = True
+                self._set_signal_flag(1)
+        return self.meter.stop is None
+
+    def _set_signal_flag(self, value: int) -> None:
+        self.memory.write(self._engine.meta.signal_flag, value.to_bytes(4, "little"))
+
+
+_ENDS = {TrapCode.STACK_OVERFLOW: End.STACK, TrapCode.OUT_OF_FUEL: End.FUEL, TrapCode.INTERRUPT: End.STOPPED}
