@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 import wasmtime
 from wasmtime import _bindings, _ffi as ffi
 
+from isolith_runtime import paging
+
 if TYPE_CHECKING:
     HostFunction = Callable[..., int | float | None]
 
@@ -149,8 +151,10 @@ class LinearMemory:
         self.refresh()
         return True
 
-    def touch(self, pages: list[int], page_size: int = 4096) -> None:
-        """Make 4 KiB pages private ahead of time by writing a byte of each back to itself."""
-        for page in pages:
-            address = self._base + page * page_size
-            ctypes.memmove(address, address, 1)
+    def private_pages(self) -> list[int] | None:
+        """The 4 KiB pages that were written since the instance was made, or None where that cannot be known."""
+        return paging.private_pages(self._base, self.size)
+
+    def make_private(self, pages: list[paging.Run]) -> None:
+        """Take the write faults of these pages now."""
+        paging.make_private(self._base, pages)

@@ -15,7 +15,7 @@ from typing import Literal
 
 import wasmtime
 
-from isolith_runtime import capi, syscalls
+from isolith_runtime import capi, paging, syscalls
 from isolith_runtime.errors import ImageBuildError
 
 Variant = Literal["epoch", "fuel"]
@@ -98,15 +98,17 @@ class ImageMeta:
 
     step: int
     signal_flag: int
+    runtime: int
     warm_pages: list[int]
 
     @classmethod
     def parse(cls, meta: Mapping[str, object]) -> ImageMeta:
         """From the image's own record."""
-        step, flag, pages = meta["step"], meta["signal_flag"], meta["warm_pages"]
-        if not isinstance(step, int) or not isinstance(flag, int) or not isinstance(pages, list):
+        addresses = [meta.get(name) for name in ("step", "signal_flag", "runtime")]
+        pages = meta.get("warm_pages")
+        if not all(isinstance(address, int) for address in addresses) or not isinstance(pages, list):
             raise ImageBuildError("the image's record is not of this version: run `isolith image clear`")
-        return cls(step, flag, pages)
+        return cls(*addresses, pages)  # type: ignore[arg-type]
 
 
 class Engine:
@@ -118,6 +120,7 @@ class Engine:
         self.engine = wasmtime.Engine(_config(variant))
         self.module = wasmtime.Module.deserialize_file(self.engine, path)
         self.ticker = Ticker(self.engine)
+        self.warm_pages = paging.runs(self.meta.warm_pages)
         linker = wasmtime.Linker(self.engine)
         self._kept: list[object] = [linker]
         for item in self.module.imports:

@@ -1,6 +1,7 @@
 """Every error this package raises on purpose.
 
     IsolithRuntimeError
+    ├── ProtocolError              a guest sent what no guest of ours sends; its run ends, nothing else is touched
     └── ImageError                 the guest image; nothing has run
         ├── DistributionError      Pyodide could not be obtained
         │   └── DigestError        a file is not the one this version was written for
@@ -16,6 +17,10 @@ from __future__ import annotations
 
 class IsolithRuntimeError(Exception):
     """The base of all of them."""
+
+
+class ProtocolError(IsolithRuntimeError):
+    """A guest sent what no guest of ours sends. Its run ends; nothing else is touched."""
 
 
 class ImageError(IsolithRuntimeError):

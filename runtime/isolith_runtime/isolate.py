@@ -22,6 +22,7 @@ from isolith_runtime.capi import TrapCode
 from isolith_runtime.engine import ENTRY, Engine
 from isolith_runtime.inputs import Inputs
 from isolith_runtime.limits import Limits, Meter, Stop
+from isolith_runtime.traceback_reader import current_line
 
 _NO_FUEL_LIMIT = 2**62
 
@@ -53,7 +54,7 @@ class Isolate:
         assert isinstance(memory, wasmtime.Memory)  # noqa: S101
         assert isinstance(entry, wasmtime.Func)  # noqa: S101
         self.memory = capi.LinearMemory(self._store, memory)
-        self.memory.touch(engine.meta.warm_pages)
+        self.memory.make_private(engine.warm_pages)
         self._entry = capi.Function(self._store, entry)
         self._epoch = capi.EpochCallback(self._store, self._look)
         self._batch: bytes | None = None
@@ -107,6 +108,10 @@ class Isolate:
         if self._store is not None:
             self._store.close()
             self._store = None
+
+    def current_line(self) -> int | None:
+        """The script's line that was running, where the guest can still be read."""
+        return current_line(self.memory.read, self._engine.meta.runtime)
 
     @property
     def fuel_left(self) -> int | None:

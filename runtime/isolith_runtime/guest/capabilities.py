@@ -76,6 +76,7 @@ class Caller:
         self.loop = loop
         self.synchronous = synchronous
         self.waiting: dict[int, PendingCall] = {}
+        self.unseen: dict[int, PendingCall] = {}
         self._last = 0
 
     def call(self, connector: str, method: str, arguments: dict[str, object]) -> object:
@@ -91,24 +92,27 @@ class Caller:
         self._last += 1
         line = _script_line()
         future: asyncio.Future[object] = asyncio.Future(loop=self.loop)
-        future.add_done_callback(_retrieve)
-        pending = self.waiting[self._last] = PendingCall(self, tool, future, line)
         future.add_done_callback(_Withdraw(self, self._last))
+        pending = self.waiting[self._last] = PendingCall(self, tool, future, line)
         channel.send("call", self._last, connector, method, encoded, line)
         return self.loop.wait_for(future) if self.synchronous else pending
 
     def answer(self, number: int, value: object) -> None:
         """Deliver a result."""
-        pending = self.waiting.get(number)
+        pending = self.waiting.pop(number, None)
         if pending is not None and not pending._future.done():
             pending._future.set_result(value)
 
     def fail(self, number: int, error: dict[str, object]) -> None:
         """Deliver a failure."""
-        pending = self.waiting.get(number)
+        pending = self.waiting.pop(number, None)
         if pending is not None and not pending._future.done():
             exception = error.pop("exception", None)
-            pending._future.set_exception(make(str(error["kind"]), exception)(**error))  # type: ignore[arg-type]
+            failed = make(str(error["kind"]), exception)(**error)  # type: ignore[arg-type]
+            pending._future.set_exception(failed)
+            pending._future.exception()  # seen: what nobody awaits is reported by name and line, not by asyncio
+            if not pending._awaited and not self.synchronous:
+                self.unseen[number] = pending
 
 
 class _Withdraw:
@@ -118,15 +122,9 @@ class _Withdraw:
         self.caller, self.number = caller, number
 
     def __call__(self, future: asyncio.Future[object]) -> None:
-        self.caller.waiting.pop(self.number, None)
         if future.cancelled():
+            self.caller.waiting.pop(self.number, None)
             channel.send("cancel", self.number)
-
-
-def _retrieve(future: asyncio.Future[object]) -> None:
-    """Mark a failure as seen: what nobody awaits is reported by name and line, not by asyncio."""
-    if not future.cancelled():
-        future.exception()
 
 
 def _script_line() -> int:

@@ -49,6 +49,7 @@ def _kind(error: BaseException) -> str:
 
 
 _KINDS: tuple[tuple[type[BaseException], str], ...] = (
+    (KeyboardInterrupt, "interrupted"),
     (RecursionError, "recursion"),
     (MemoryError, "memory_exceeded"),
     (Deadlock, "deadlock"),

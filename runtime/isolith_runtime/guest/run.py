@@ -39,6 +39,7 @@ class Run:
         self.streams = Stream(self.output, "info"), Stream(self.output, "warning")
         sys.stdout, sys.stderr = self.streams
         asyncio.set_event_loop(self.loop)
+        self.loop.set_exception_handler(self.task_failed)
 
     def begin(self) -> None:
         """Make the main task; a script that does not compile ends here."""
@@ -49,8 +50,8 @@ class Run:
             return
         self.caller.synchronous = script.synchronous
         self.connectors = connectors_for(self.caller, self.start["connectors"])
-        for message, line in script.warnings:
-            self.warn(message, line)
+        for kind, message, line in script.warnings:
+            self.warn(kind, message, line)
         self.main = self.loop.create_task(self.execute(script), name="script")
 
     async def execute(self, script: Script) -> None:
@@ -96,9 +97,10 @@ class Run:
 
     def finish(self, value: object) -> None:
         """Send the result, then what was left over."""
-        encoded = codec.to_text(codec.encode(value))
-        name = value_type(value)
-        self.end("result", encoded, name)
+        encoded = codec.encode(value)
+        if len(codec.to_text(encoded)) > self.start["value_bytes"]:
+            raise codec.TooLarge
+        self.end("result", encoded, value_type(value))
 
     def fail(self, error: BaseException) -> None:
         """Send the diagnostic of what ended the script."""
@@ -117,14 +119,24 @@ class Run:
         """Report what is still pending or failed unseen; the host cancels the calls."""
         for pending in list(self.caller.waiting.values()):
             how = "had not answered when the script ended" if pending._awaited else "was never awaited"
-            self.warn(f"{pending._tool}(...) {how}, and was cancelled", pending._line)
+            self.warn("cancelled", f"{pending._tool}(...) {how}, and was cancelled", pending._line)
+        for pending in self.caller.unseen.values():
+            if not pending._awaited:
+                self.warn("exception", f"{pending._tool}(...) failed and nobody awaited it: {pending._future.exception()}", pending._line)
         for task in asyncio.all_tasks(self.loop):
             if task is not self.main:
-                self.warn(f"task {task.get_name()} was still running when the script ended, and was cancelled", _line_of(task))
+                message = f"task {task.get_name()} was still running when the script ended, and was cancelled"
+                self.warn("cancelled", message, _line_of(task))
 
-    def warn(self, message: str, line: int | None) -> None:
+    def warn(self, kind: str, message: str, line: int | None) -> None:
         """Send a warning about a line of the script."""
-        channel.send("warning", message, line)
+        channel.send("warning", kind, message, line)
+
+    def task_failed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What asyncio reports on its own: a task that failed and that nobody awaited."""
+        error = context.get("exception")
+        what = f"{context.get('message')}: {error!r}" if error is not None else str(context.get("message"))
+        self.warn("exception", what[:1000], None)
 
     def park(self, delay: float | None) -> None:
         """Cross to the host in the middle of a step and wait there; only synchronous waits come here."""

@@ -16,8 +16,8 @@ RESULT = "__isolith_result__"
 _BODY = "__isolith_script__"
 _LOOP_RUNNERS = {"asyncio.run", "asyncio.get_event_loop().run_until_complete"}
 
-Warning_ = tuple[str, int]
-"""What to say of a script, and the line it is about."""
+Warning_ = tuple[str, str, int]
+"""A kind, what to say of a script, and the line it is about."""
 
 
 @dataclass
@@ -32,18 +32,25 @@ class Script:
 
 def prepare(text: str, connectors: set[str]) -> Script:
     """Compile a script. Raises SyntaxError (and what the compiler raises for a text that is too deep or odd)."""
+    # Each pass walks the whole tree; a word it would need is looked for first, because that is one C call.
     tree = ast.parse(text, SCRIPT)
-    synchronous = not any(isinstance(node, _WAITING) or _is_async(node) for node in ast.walk(tree))
+    synchronous = not (("await" in text or "async" in text) and _says_await(tree))
     warnings: list[Warning_] = []
-    _unwrap(tree, connectors, warnings)
-    _call_lone_main(tree, warnings)
-    returns = _has_return(tree.body)
+    _unwrap(tree, text, connectors, warnings)
+    if "def " in text:
+        _call_lone_main(tree, warnings)
+    returns = "return" in text and _has_return(tree.body)
     _keep_result(tree, warnings, returns=returns)
     if returns:
         _wrap(tree, synchronous=not any(isinstance(node, _WAITING) for node in _own_nodes(tree.body)))
-    ast.fix_missing_locations(tree)
+    if warnings or returns:
+        ast.fix_missing_locations(tree)
     code = compile(tree, SCRIPT, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    return Script(code, synchronous, returns, sorted(warnings, key=lambda w: w[1]))
+    return Script(code, synchronous, returns, sorted(warnings, key=lambda w: w[2]))
+
+
+def _says_await(tree: ast.Module) -> bool:
+    return any(isinstance(node, _WAITING) or _is_async(node) for node in ast.walk(tree))
 
 
 _WAITING = (ast.Await, ast.AsyncFor, ast.AsyncWith)
@@ -73,18 +80,25 @@ def _has_return(body: list[ast.stmt]) -> bool:
 # what models write around a script
 
 
-def _unwrap(tree: ast.Module, connectors: set[str], warnings: list[Warning_]) -> None:
+def _unwrap(tree: ast.Module, text: str, connectors: set[str], warnings: list[Warning_]) -> None:
+    if "__main__" in text:
+        _unguard(tree, warnings)
+    if "import" in text:
+        _Imports(connectors, warnings).visit(tree)
+    if "asyncio." in text:
+        for statement in tree.body:
+            _Runners(warnings).visit(statement)
+
+
+def _unguard(tree: ast.Module, warnings: list[Warning_]) -> None:
     body: list[ast.stmt] = []
     for statement in tree.body:
         if _is_main_guard(statement):
-            warnings.append((f"`{ast.unparse(statement.test)}` was removed: a script always runs", statement.lineno))  # type: ignore[attr-defined]
+            warnings.append(("not_a_script", f"`{ast.unparse(statement.test)}` was removed: a script always runs", statement.lineno))  # type: ignore[attr-defined]
             body.extend(statement.body)  # type: ignore[attr-defined]
         else:
             body.append(statement)
     tree.body = body
-    _Imports(connectors, warnings).visit(tree)
-    for statement in tree.body:
-        _Runners(warnings).visit(statement)
 
 
 def _is_main_guard(statement: ast.stmt) -> bool:
@@ -104,7 +118,7 @@ class _Runners(ast.NodeTransformer):
         self.generic_visit(node)
         if not node.args or node.func.__class__ is not ast.Attribute or ast.unparse(node.func) not in _LOOP_RUNNERS:
             return node
-        self.warnings.append((f"`{ast.unparse(node.func)}(...)` was replaced by `await ...`", node.lineno))
+        self.warnings.append(("not_a_script", f"`{ast.unparse(node.func)}(...)` was replaced by `await ...`", node.lineno))
         return ast.copy_location(ast.Await(node.args[0]), node)
 
     def _leave(self, node: ast.AST) -> ast.AST:
@@ -141,7 +155,7 @@ class _Imports(ast.NodeTransformer):
     def _replace(self, node: ast.Import | ast.ImportFrom, kept: list[ast.alias], bindings: list[str]) -> object:
         if len(kept) == len(node.names):
             return node
-        self.warnings.append((f"`{ast.unparse(node)}` was removed: connectors are there already", node.lineno))
+        self.warnings.append(("not_a_script", f"`{ast.unparse(node)}` was removed: connectors are there already", node.lineno))
         statements: list[ast.stmt] = []
         if kept:
             node.names = kept
@@ -169,7 +183,7 @@ def _call_lone_main(tree: ast.Module, warnings: list[Warning_]) -> None:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if main.name in used or (main.name != "main" and len(functions) > 1) or _needs_arguments(main) or _idle(tree):
         return
-    warnings.append((f"`{main.name}` was called: the script only defined it", main.lineno))
+    warnings.append(("not_a_script", f"`{main.name}` was called: the script only defined it", main.lineno))
     call: ast.expr = ast.Call(ast.Name(main.name, ast.Load()), [], [])
     if isinstance(main, ast.AsyncFunctionDef):
         call = ast.Await(call)
@@ -208,12 +222,12 @@ def _keep_result(tree: ast.Module, warnings: list[Warning_], *, returns: bool) -
     target = _assigned(last)
     if target is not None:
         name = ast.unparse(target)
-        warnings.append((f"the script ends with an assignment, so it answers with `{name}`; end with `{name}`", last.lineno))
+        warnings.append(("check", f"the script ends with an assignment, so it answers with `{name}`; end with `{name}`", last.lineno))
         value = ast.parse(f"({name})", mode="eval").body
         tree.body.append(_relocate(_answer(value, last, returns=returns), last))
     elif not returns and not isinstance(last, (ast.Raise, ast.Assert, ast.Pass)):
         warnings.append(
-            ("the script ends without a value, so it answers null; end it with an expression or `return`", last.lineno)
+            ("check", "the script ends without a value, so it answers null; end it with an expression or `return`", last.lineno)
         )
 
 

@@ -76,6 +76,17 @@ class BootedGuest:
             raise ImageBuildError(f"the guest has no {module}.{name}")
         return found
 
+    def bound_c_stack(self, size: int) -> None:
+        """Let CPython's own recursion check come when `size` bytes of its C stack are used.
+
+        That stack is a part of the linear memory; the native stack of the engine holds several times as much for the
+        same calls and must not end first, because its end is a trap and CPython's is an exception.
+        """
+        top = self.call("emscripten_stack_get_base")
+        thread = self.call("PyThreadState_Get")
+        if self.call("PyUnstable_ThreadState_SetStackProtection", thread, top - size, size):
+            raise ImageBuildError("CPython refused the bound of its C stack")
+
     def contents(self) -> bytes:
         """The whole linear memory."""
         return self.kernel.read(0, self.memory.data_len(self.store))

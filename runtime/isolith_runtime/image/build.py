@@ -21,6 +21,7 @@ from isolith_runtime.image.progress import Progress, Stage
 _SOURCES, _LIBRARY, _ZONES = "/lib/python314.zip", "/lib/library.zip", "/lib/zones.zip"
 _UNCHECKED_PYC = b"\x01\0\0\0" + bytes(8)
 _PAGE = 4096
+_C_STACK = 2 * 1024 * 1024
 _ENTRY = "PyObject_CallNoArgs"
 
 _REHEARSALS = (
@@ -80,6 +81,7 @@ def _take_snapshot(guest: BootedGuest, prepared: bytes) -> BuiltSnapshot:
         "import sys, zipfile\ndel sys.modules['isolith_runtime.guest.carry'], carry, zipfile\n"
         "bootstrap.close_the_house()\n"
     )
+    guest.bound_c_stack(_C_STACK)
     step = guest.attribute("isolith_runtime.guest.bootstrap", "step")
     for script in _REHEARSALS:
         _rehearse(guest, step, script)
@@ -88,6 +90,7 @@ def _take_snapshot(guest: BootedGuest, prepared: bytes) -> BuiltSnapshot:
     _rehearse(guest, step, _REHEARSALS[0])
     meta: dict[str, object] = {
         "step": step,
+        "runtime": guest.address("_PyRuntime"),
         "signal_flag": guest.address("Py_EMSCRIPTEN_SIGNAL_HANDLING"),
         "warm_pages": _differing_pages(memory, guest.contents()),
         "state": state,
@@ -107,6 +110,7 @@ def _rehearse(guest: BootedGuest, step: int, script: str) -> None:
         "seed": 0,
         "log_bytes": 1000,
         "emit_events": 10,
+        "value_bytes": 10_000,
     }
     batches = [[["start", start]], [], []]
     for batch in batches:

@@ -1,0 +1,207 @@
+"""A guest driven from an event loop: steps run on guest threads, frames arrive in the loop.
+
+`on_batch(frames, state)` is called in the loop each time the guest has something to say: at the end of a step, when it
+waits synchronously, and at once for what is to be streamed. One hop between threads each way a step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from isolith_runtime import protocol
+from isolith_runtime.engine import Engine
+from isolith_runtime.errors import ProtocolError
+from isolith_runtime.inputs import Inputs
+from isolith_runtime.isolate import End, Isolate
+from isolith_runtime.limits import Limits, Stop
+from isolith_runtime.pool import IsolatePool
+from isolith_runtime.threads import GuestThreads
+
+
+class State(Enum):
+    """What the guest does while the loop looks at a batch."""
+
+    RUNNING = "running"
+    RESTING = "resting"
+    WAITING = "waiting"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a guest used."""
+
+    cpu_ns: int
+    memory_bytes: int
+    memory_refused: bool
+    interrupted: bool
+    fuel: int | None
+
+
+NOTHING_SPENT = Spent(0, 0, memory_refused=False, interrupted=False, fuel=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """How a guest went: the end of its last step, who stopped it, the line it was at, an error of ours if any."""
+
+    end: End
+    stop: Stop | None
+    line: int | None
+    broken: str
+    error: BaseException | None
+
+
+@dataclass
+class Supply:
+    """What guests are made of: an engine, its warm isolates, the threads they run on. Shared by many executions."""
+
+    engine: Engine
+    pool: IsolatePool
+    threads: GuestThreads
+
+
+OnBatch = Callable[[list[protocol.Frame], State], None]
+
+
+class Guest:
+    """One script's isolate. Everything here is called in the event loop, except what says otherwise."""
+
+    def __init__(self, supply: Supply, limits: Limits, inputs: Inputs, on_batch: OnBatch) -> None:
+        self._supply = supply
+        self._limits = limits
+        self._inputs = inputs
+        self._on_batch = on_batch
+        self._loop = asyncio.get_running_loop()
+        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._isolate: Isolate | None = None
+        self._stopped: Stop | None = None
+        self._frames: list[protocol.Frame] = []
+        self._over = False
+        self._blocked = False
+        self.state = State.RESTING
+        self.departure: Departure | None = None
+        self.spent = NOTHING_SPENT
+
+    def deliver(self, frames: list[str]) -> None:
+        """Give the guest its frames: wakes it where it waits, else runs a step."""
+        data = protocol.batch(frames)
+        if self.state is State.WAITING:
+            self.state = State.RUNNING
+            self._answers.put(data)
+        elif self.state is State.RESTING:
+            self.state = State.RUNNING
+            self._supply.threads.submit(lambda: self._step(data))
+
+    def stop(self, why: Stop) -> None:
+        """Stop the guest, whatever it does; `GONE` is reported within two ticks. From any thread, more than once."""
+        with self._lock:
+            self._stopped = self._stopped or why
+            isolate = self._isolate
+        if isolate is not None:
+            isolate.stop(why)
+        self._answers.put(None)
+        if self.state is State.RESTING:
+            self.state = State.RUNNING
+            self._supply.threads.submit(self._leave_resting)
+
+    def break_off(self, why: str) -> None:
+        """Stop a guest that broke the rules; `departure.broken` will say why."""
+        if self._isolate is not None:
+            self._isolate.break_off(why)
+        self.stop(Stop.BROKEN)
+
+    # on a guest thread
+
+    def _step(self, data: bytes) -> None:
+        end, error = End.DEAD, None
+        try:
+            isolate = self._isolate or self._make()
+            end = isolate.step(data)
+        except BaseException as caught:  # noqa: BLE001 - the border of a thread: it ends the run, not the process
+            error = caught
+        if end is End.RESTING and not self._over:
+            self._report(State.RESTING)
+        else:
+            self._depart(end, error)
+
+    def _make(self) -> Isolate:
+        isolate = self._supply.pool.take()
+        isolate.begin(self._limits, self._inputs, self._receive, self._wait)
+        with self._lock:
+            self._isolate = isolate
+            if self._stopped is not None:
+                isolate.stop(self._stopped)
+        return isolate
+
+    def _receive(self, data: bytes) -> None:
+        assert self._isolate is not None  # noqa: S101
+        try:
+            frames = protocol.parse(data)
+        except ProtocolError as error:
+            self._isolate.break_off(str(error))
+            return
+        for frame in frames:
+            if self._over:
+                return  # nothing counts after the end
+            self._frames.append(frame)
+            self._over = isinstance(frame, (protocol.Result, protocol.Failure))
+        if any(isinstance(frame, _STREAMED) for frame in frames) and not self._over:
+            self._report(State.RUNNING)
+
+    def _wait(self) -> bytes | None:
+        self._report(State.WAITING)
+        return self._answers.get()
+
+    def _report(self, state: State) -> None:
+        frames, self._frames = self._frames, []
+        self._note_spent()
+        self._call_loop(frames, state)
+
+    def _leave_resting(self) -> None:
+        self._depart(End.STOPPED, None)
+
+    def _depart(self, end: End, error: BaseException | None) -> None:
+        isolate = self._isolate
+        frames, self._frames = self._frames, []
+        self._note_spent()
+        if isolate is None:
+            self.departure = Departure(end, self._stopped, None, "", error)
+        else:
+            line = None if end is End.RESTING else isolate.current_line()
+            why = isolate.meter.stop
+            self.departure = Departure(end, why, line, isolate.broken, error or isolate.host_error)
+        self._call_loop(frames, State.GONE)
+        if isolate is not None:
+            isolate.close()
+        self._supply.pool.replenish()
+
+    def _note_spent(self) -> None:
+        isolate = self._isolate
+        if isolate is not None:
+            meter = isolate.meter
+            self.spent = Spent(
+                meter.used_ns, isolate.memory.size, isolate.memory_refused, meter.interrupted, isolate.fuel_left
+            )
+
+    def _call_loop(self, frames: list[protocol.Frame], state: State) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._arrive, frames, state)
+        except RuntimeError:  # the loop is closed: nobody waits for this run any more
+            if self._isolate is not None:
+                self._isolate.stop(Stop.CANCELLED)
+
+    # in the loop
+
+    def _arrive(self, frames: list[protocol.Frame], state: State) -> None:
+        self.state = state
+        self._on_batch(frames, state)
+
+
+_STREAMED = (protocol.Log, protocol.Emit, protocol.Progress)

@@ -1,0 +1,90 @@
+"""Threads that run guests: with a stack far above what a guest may use, made on demand, gone when idle.
+
+A guest that waits synchronously keeps its thread; the others share.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+
+from isolith_runtime.engine import THREAD_STACK
+
+MAX_THREADS = 512
+_IDLE_S = 2.0
+
+Job = Callable[[], None]
+
+
+class GuestThreads:
+    """Runs jobs, each as soon as a thread is free; at most `MAX_THREADS` at a time, the rest wait in order."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads: set[threading.Thread] = set()
+        self._free = 0
+
+    def submit(self, job: Job) -> None:
+        """Run a job, which must not raise."""
+        with self._lock:
+            if self._free > 0:
+                self._free -= 1
+            elif len(self._threads) < MAX_THREADS:
+                self._start()
+        self._jobs.put(job)
+
+    def _start(self) -> None:
+        with _stack_size_lock:
+            before = threading.stack_size(THREAD_STACK)
+            try:
+                thread = threading.Thread(target=self._work, name="isolith-guest", daemon=True)
+                self._threads.add(thread)
+                thread.start()
+            finally:
+                threading.stack_size(before)
+
+    def _work(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get(timeout=_IDLE_S)
+            except queue.Empty:
+                if self._retire():
+                    return
+                continue
+            if job is None:
+                self._retire(force=True)
+                return
+            job()
+            with self._lock:
+                self._free += 1
+
+    def _retire(self, *, force: bool = False) -> bool:
+        """Leave, unless a job was promised to this thread meanwhile."""
+        with self._lock:
+            if not force:
+                if self._free <= 0:
+                    return False
+                self._free -= 1
+            self._threads.discard(threading.current_thread())
+            return True
+
+    @property
+    def count(self) -> int:
+        """How many threads there are."""
+        return len(self._threads)
+
+    def close(self) -> None:
+        """End the threads that are idle now and every other when its job is done; waits for them."""
+        with self._lock:
+            threads = list(self._threads)
+        for _ in threads:
+            self._jobs.put(None)
+        for thread in threads:
+            thread.join()
+        with self._lock:
+            self._free = 0
+
+
+_stack_size_lock = threading.Lock()
