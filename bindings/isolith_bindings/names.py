@@ -1,0 +1,126 @@
+"""Names: from what is written elsewhere to what a script can write, and back from every spelling.
+
+The mapping is deterministic and idempotent: separators become `_`, Unicode letters stay (NFKC), a leading digit gets
+`_` before it, a keyword `_` behind it, and what is longer than `MAX_LENGTH` characters ends in a hash of the whole.
+"""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import hashlib
+import keyword
+import re
+import unicodedata
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from isolith_bindings.errors import InvalidName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+MAX_LENGTH = 64
+GUEST_GLOBALS = frozenset(
+    {"artifact", "asyncio", "budget", "describe", "emit", "input", "log", "print", "progress", "search", "snippets"}
+    | {"tools"}
+)
+"""What every script has under these names already."""
+
+_HASH_DIGITS = 8
+# The soft ones are spelt out: the host's Python may be older than the guest's.
+_RESERVED = frozenset(keyword.kwlist) | {"case", "match", "type"}
+_BUILTINS = frozenset(dir(builtins))
+_DUNDER = re.compile("^__+")
+_WORD_START = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def sanitise(text: str) -> str:
+    """The Python identifier for any text, at most `MAX_LENGTH` characters. Never begins with `__`."""
+    normal = unicodedata.normalize("NFKC", text)
+    kept = "".join(character if f"a{character}".isidentifier() else " " for character in normal)
+    name = _DUNDER.sub("_", "_".join(kept.split()))
+    if not name.strip("_"):
+        name = "unnamed"
+    if not name.isidentifier():
+        name = f"_{name}"
+    if name in _RESERVED:
+        name = f"{name}_"
+    if len(name) > MAX_LENGTH:
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS]
+        name = f"{name[: MAX_LENGTH - _HASH_DIGITS - 1]}_{digest}"
+    return name
+
+
+def connector_name(text: str) -> str:
+    """The global of a connector. Raises InvalidName for an empty name and for those that scripts have already."""
+    if not any(character.isalnum() for character in text):
+        raise InvalidName(f"{text!r} cannot name a connector: give it a name of letters and digits")
+    name = sanitise(text)
+    if name in GUEST_GLOBALS or name in _BUILTINS:
+        raise InvalidName(
+            f"`{name}` cannot name a connector: every script has a `{name}` already. Choose another, "
+            f'such as @connector("{name}_tools")'
+        )
+    return name
+
+
+def from_class_name(text: str) -> str:
+    """`BillingApi` as `billing_api`."""
+    return _WORD_START.sub("_", text).lower()
+
+
+def bind(originals: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Python names for the methods of one connector: `{python: original}`, and `{original: reason}` for what collides.
+
+    A collision costs only those that collide; none of them is bound, for a script could not tell which it calls.
+    """
+    alike: dict[str, list[str]] = defaultdict(list)
+    for original in originals:
+        alike[sanitise(original)].append(original)
+    bound = {name: found[0] for name, found in alike.items() if len(found) == 1}
+    excluded = {
+        original: f"{_listed(found)} would both be called `{name}`: rename one"
+        for name, found in alike.items()
+        if len(found) > 1
+        for original in found
+    }
+    return bound, excluded
+
+
+def fold(text: str) -> str:
+    """What all spellings of a name that a model is likely to try have in common."""
+    return "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum())
+
+
+def resolve(name: str, known: Mapping[str, str]) -> str | None:
+    """The Python name meant by any spelling; `known` maps Python names to originals. None if there is none or several.
+
+    An exact Python name wins, then an exact original, then a spelling with other case or separators.
+    """
+    if name in known:
+        return name
+    folded = fold(name)
+    same = [python for python, original in known.items() if original == name]
+    alike = [python for python, original in known.items() if folded and folded in {fold(python), fold(original)}]
+    candidates = same or alike
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Up to three of the known names that look like this one, best first."""
+    folded: dict[str, list[str]] = defaultdict(list)
+    for candidate in known:
+        folded[fold(candidate)].append(candidate)
+    close = difflib.get_close_matches(fold(name), list(folded), 3, 0.6)
+    return [candidate for match in close for candidate in folded[match]][:3]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`did you mean `x` or `y`?`, or nothing."""
+    close = nearest(name, known)
+    return f"did you mean {' or '.join(f'`{match}`' for match in close)}?" if close else ""
+
+
+def _listed(found: list[str]) -> str:
+    return " and ".join(f"`{original}`" for original in found)

@@ -1,0 +1,98 @@
+"""Type hints and signatures as text that a model reads."""
+
+from __future__ import annotations
+
+import enum
+import types
+import typing
+from typing import Literal, Union, cast, get_args, get_origin
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+NO_DEFAULT = object()
+"""Stands for "must be given" where None is a default like any other."""
+
+_MAX_DEFAULT = 60
+_PLAIN_DEFAULTS = (type(None), bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
+
+
+def render_hint(hint: object) -> str:  # noqa: PLR0911 - one form of hint a line
+    """A type hint without module names: `list[Contact] | None`."""
+    if hint is None or hint is type(None):
+        return "None"
+    if hint is Ellipsis:
+        return "..."
+    if isinstance(hint, str):
+        return hint
+    if isinstance(hint, list):
+        return f"[{_listed(cast('list[object]', hint))}]"
+    if isinstance(hint, enum.EnumMeta):
+        # As a script writes it: an enum crosses as the value of its member.
+        return f"Literal[{', '.join(map(_literal, cast('Iterable[enum.Enum]', hint)))}]"
+    origin: object = get_origin(hint)
+    if origin is None:
+        return _name(hint)
+    arguments: tuple[object, ...] = get_args(hint)
+    if origin is typing.Annotated:
+        return render_hint(arguments[0])
+    if origin is Union or origin is types.UnionType:
+        return " | ".join(render_hint(argument) for argument in arguments)
+    if origin is Literal:
+        return f"Literal[{', '.join(map(_literal, arguments))}]"
+    return f"{_name(origin)}[{_listed(arguments) or '()'}]"
+
+
+def render_signature(name: str, parameters: Iterable[tuple[str, object, object]], extra: object, result: object) -> str:
+    """`async def NAME(*, a: int, b: str = 'x') -> R`. A hint or a result of NO_DEFAULT is not written.
+
+    `parameters` are name, hint and default; `extra` is the hint of further keyword arguments, None if there are none.
+    """
+    parts = [_parameter(*parameter) for parameter in parameters]
+    if parts:
+        parts.insert(0, "*")
+    if extra is not None:
+        parts.append(_parameter("**others", extra, NO_DEFAULT))
+    arrow = "" if result is NO_DEFAULT else f" -> {render_hint(result)}"
+    return f"async def {name}({', '.join(parts)}){arrow}"
+
+
+def _parameter(name: str, hint: object, default: object) -> str:
+    if hint is NO_DEFAULT:
+        return name if default is NO_DEFAULT else f"{name}={_default(default)}"
+    shown = f"{name}: {render_hint(hint)}"
+    return shown if default is NO_DEFAULT else f"{shown} = {_default(default)}"
+
+
+def _default(value: object) -> str:
+    if isinstance(value, enum.Enum):
+        return repr(value.value)
+    if not isinstance(value, _PLAIN_DEFAULTS):
+        return "..."
+    shown = repr(cast("object", value))
+    return shown if len(shown) <= _MAX_DEFAULT else "..."
+
+
+def _literal(value: object) -> str:
+    return repr(value.value) if isinstance(value, enum.Enum) else repr(value)
+
+
+def _listed(hints: Iterable[object]) -> str:
+    return ", ".join(map(render_hint, hints))
+
+
+def _name(hint: object) -> str:
+    name = getattr(hint, "__name__", None) or getattr(hint, "__forward_arg__", None)
+    return name if isinstance(name, str) else str(hint).replace("typing.", "")
+
+
+def first_paragraph(text: str) -> str:
+    """The beginning of a description, on one line."""
+    return " ".join(text.strip().partition("\n\n")[0].split())
+
+
+def one_of(names: Iterable[str] | Mapping[str, object], limit: int = 20) -> str:
+    """Names in a row, the first `limit` of them."""
+    listed = list(names)
+    more = f" and {len(listed) - limit} more" if len(listed) > limit else ""
+    return ", ".join(listed[:limit]) + more
