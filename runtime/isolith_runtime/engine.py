@@ -6,6 +6,7 @@ One engine a process and variant. The ticker runs only while guests do and ends 
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
 import threading
 import time
@@ -46,7 +47,7 @@ def _config(variant: Variant) -> wasmtime.Config:
 
 def config_fingerprint(variant: Variant) -> str:
     """What of the config decides whether compiled code can be used: part of the cache's key."""
-    parts = {"variant": variant, "stack": WASM_STACK, "wasmtime": wasmtime.__version__, "opt": "speed"}
+    parts = {"variant": variant, "stack": WASM_STACK, "wasmtime": importlib.metadata.version("wasmtime"), "opt": "speed"}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -1,0 +1,322 @@
+"""The calls of one execution: each is admitted, resolved, judged, waits its turn, is made, and answered.
+
+    number in order → budget → exists → arguments small enough → policy → its turn → connector → answer
+
+The guest can ask for a call. It cannot say that one happened, answer its own, or name a method it was not given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from isolith_bindings.catalog import Catalog
+from isolith_bindings.connector import CallContext, Connector, Method
+from isolith_bindings.errors import CallError
+from isolith_runtime import protocol
+from isolith_runtime.guest import codec
+
+from isolith.artifacts import ArtifactsFull, ArtifactStore
+from isolith.budgets import Budgets
+from isolith.events import EventLog
+from isolith.host_services import HostServices
+from isolith.internal import internal_error
+from isolith.outcome import CallRecord, CallStatus, Diagnostic, Kind
+
+HOST = ""
+"""The connector name under which a script reaches the host's own services."""
+
+_MAX_MESSAGE = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """For whom an execution runs."""
+
+    execution_id: str
+    principal: str | None
+    session: str | None
+
+
+@dataclass(slots=True)
+class _Use:
+    """One call from the moment it was admitted."""
+
+    frame: protocol.Call
+    call_id: str
+    connector: Connector | None = None
+    method: Method | None = None
+    status: CallStatus = "running"
+    started: float | None = None
+    duration_ms: float | None = None
+    error: Diagnostic | None = None
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Connector and method as they are shown."""
+        return (self.frame.connector or "isolith", self.method.name if self.method else self.frame.method)
+
+
+@dataclass
+class CallDesk:
+    """Takes the guest's calls. `answer` is given each frame for the guest; `refuse` ends a guest that lies."""
+
+    identity: Identity
+    catalog: Catalog
+    budgets: Budgets
+    events: EventLog
+    artifacts: ArtifactStore
+    services: HostServices
+    answer: Callable[[str], None]
+    refuse: Callable[[str], None]
+    _uses: dict[int, _Use] = field(default_factory=dict)
+    _queue: collections.deque[_Use] = field(default_factory=collections.deque)
+    _running: collections.Counter[str] = field(default_factory=collections.Counter)
+    _admitted: collections.Counter[str] = field(default_factory=collections.Counter)
+    _last: int = 0
+    _closed: bool = False
+
+    @property
+    def admitted(self) -> int:
+        """How many calls were admitted."""
+        return sum(self._admitted.values())
+
+    @property
+    def under_way(self) -> bool:
+        """Whether an answer is still owed."""
+        return any(use.status == "running" for use in self._uses.values())
+
+    def first_under_way(self) -> tuple[str, int | None] | None:
+        """The oldest call without an answer, by name and line."""
+        found = next((use for use in self._uses.values() if use.status == "running"), None)
+        return None if found is None else (".".join(found.names), found.frame.line)
+
+    def take(self, frame: protocol.Call) -> None:
+        """One call from the guest."""
+        if self._closed:
+            return
+        if frame.number <= self._last:
+            self.refuse("it numbered two calls alike")
+            return
+        self._last = frame.number
+        use = _Use(frame, f"{self.identity.execution_id}.{frame.number}")
+        try:
+            self._admit(use)
+        except CallError as error:
+            self._uses[frame.number] = use
+            self._fail(use, error)
+            return
+        self._uses[frame.number] = use
+        self._queue.append(use)
+        self._start_next()
+
+    def give_up(self, number: int) -> None:
+        """The script cancelled one of its calls."""
+        use = self._uses.get(number)
+        if use is not None and use.status == "running":
+            self._end(use, "cancelled")
+            if use.task is not None:
+                use.task.cancel()
+            else:
+                self._queue.remove(use)
+
+    async def close(self, patience_s: float) -> None:
+        """Cancel what is under way and wait for it, at most `patience_s` seconds."""
+        self._closed = True
+        tasks = [use.task for use in self._uses.values() if use.task is not None and not use.task.done()]
+        for use in self._uses.values():
+            if use.status == "running":
+                self._end(use, "cancelled")
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=patience_s)
+
+    def records(self) -> tuple[CallRecord, ...]:
+        """All calls in the order they were made."""
+        return tuple(
+            CallRecord(
+                call_id=use.call_id,
+                connector=use.names[0],
+                method=use.names[1],
+                status=use.status,
+                duration_ms=use.duration_ms,
+                line=use.frame.line,
+                error=use.error,
+            )
+            for use in self._uses.values()
+        )
+
+    # decisions
+
+    def _admit(self, use: _Use) -> None:
+        frame, budgets = use.frame, self.budgets
+        if self.admitted >= budgets.calls:
+            raise CallError("calls_exceeded", f"this run may make {budgets.calls} calls, and has", hint=_FEWER)
+        if self._admitted[frame.connector] >= budgets.calls_per_connector:
+            limit = budgets.calls_per_connector
+            raise CallError("calls_exceeded", f"this run may call {frame.connector} {limit} times, and has", hint=_FEWER)
+        if frame.connector != HOST:
+            use.connector, use.method = self.catalog.resolve(frame.connector, frame.method)
+            self._judge(use.method, frame.connector)
+        if frame.size > budgets.argument_bytes and len(codec.dumps(frame.arguments)) > budgets.argument_bytes:
+            limit = budgets.argument_bytes
+            message = f"the arguments of {frame.connector}.{frame.method} are larger than {limit:,} bytes"
+            raise CallError("invalid_arguments", message, hint="send less at a time, or an artifact's handle")
+        self._admitted[frame.connector] += 1
+
+    def _judge(self, method: Method, connector: str) -> None:
+        if method.policy == "ask":
+            message = f"{connector}.{method.name} needs a person's approval, and this version cannot pause for it"
+            raise CallError("denied", message, hint="leave this call to a person, or have the host allow it")
+        if method.policy == "deny":
+            raise CallError("denied", f"{connector}.{method.name} is not allowed here")
+
+    # effects
+
+    def _start_next(self) -> None:
+        """Start what may start: in the order of the calls, past those whose connector is busy."""
+        waiting: collections.deque[_Use] = collections.deque()
+        while self._queue and self._running.total() < self.budgets.concurrent_calls:
+            use = self._queue.popleft()
+            if self._running[use.frame.connector] >= self.budgets.concurrent_calls_per_connector:
+                waiting.append(use)
+                continue
+            self._running[use.frame.connector] += 1
+            use.started = time.perf_counter()
+            use.task = asyncio.create_task(self._make(use))
+        self._queue = waiting + self._queue
+
+    async def _make(self, use: _Use) -> None:
+        connector, method = use.names
+        self.events.append("call_started", call_id=use.call_id, connector=connector, method=method)
+        try:
+            value = await self._within_time(use)
+            if use.status == "running":
+                self._deliver(use, value)
+        except CallError as error:
+            self._fail(use, error)
+        except asyncio.CancelledError:
+            self._end(use, "cancelled")
+            raise
+        except Exception as error:  # noqa: BLE001 - the border to connectors: CallError is all they may raise
+            diagnostic = internal_error(error, execution_id=self.identity.execution_id)
+            self._fail(use, CallError("internal", diagnostic.message, hint=diagnostic.hint), diagnostic.error_id)
+        finally:
+            self._running[use.frame.connector] -= 1
+            if not self._closed:
+                self._start_next()
+
+    async def _within_time(self, use: _Use) -> object:
+        """The call, within `call_s` since it last showed progress and `call_cap_s` in all."""
+        loop, budgets = asyncio.get_running_loop(), self.budgets
+        begun = loop.time()
+        try:
+            async with asyncio.timeout(budgets.call_s) as limit:
+
+                def progress(done: float, total: float | None = None, text: str | None = None) -> None:
+                    if not limit.expired():
+                        limit.reschedule(min(loop.time() + budgets.call_s, begun + budgets.call_cap_s))
+                    self.events.append("progress", call_id=use.call_id, done=done, total=total, text=text)
+
+                return await self._perform(use, progress)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            took = loop.time() - begun
+            message = f"{'.'.join(use.names)} gave no answer in {took:.3g} s"
+            hint = "ask for less at a time; `call_s` is the budget of a call"
+            raise CallError("tool_timeout", message, hint=hint, retriable=True) from None
+
+    async def _perform(self, use: _Use, progress: Callable[..., None]) -> object:
+        arguments = use.frame.arguments
+        if use.connector is None or use.method is None:
+            return await self.services.call(use.frame.method, arguments)
+        context = CallContext(
+            execution_id=self.identity.execution_id,
+            call_id=use.call_id,
+            principal=self.identity.principal,
+            session=self.identity.session,
+            deadline_s=self.budgets.call_s,
+            progress=progress,
+        )
+        return await use.connector.call(use.method, arguments, context)
+
+    def _deliver(self, use: _Use, value: object) -> None:
+        try:
+            frame = protocol.answer(use.frame.number, value)
+        except (codec.NoDataForm, codec.TooLarge, RecursionError) as error:
+            what = str(error) or "it is too large"
+            raise CallError("invalid_result", f"{'.'.join(use.names)} answered what is no data: {what}") from error
+        if len(frame) > self.budgets.result_bytes and use.frame.connector != HOST:
+            frame = protocol.answer(use.frame.number, self._as_artifact(use, frame))
+        self._end(use, "completed")
+        self.answer(frame)
+
+    def _as_artifact(self, use: _Use, frame: str) -> dict[str, object]:
+        content = frame[frame.index(",", 10) + 1 : -1].encode()
+        try:
+            record = self.artifacts.keep(content, mime="application/json", name=".".join(use.names))
+        except ArtifactsFull as error:
+            raise CallError("invalid_result", f"{'.'.join(use.names)} answered too much: {error}") from error
+        return {"artifact": record.model_dump(), "truncated": True, "preview": content[:2000].decode(errors="ignore")}
+
+    def _fail(self, use: _Use, error: CallError, error_id: str | None = None) -> None:
+        if use.status != "running":
+            return
+        connector, method = use.names
+        kind: Kind = error.kind  # type: ignore[assignment]
+        message = str(error)[:_MAX_MESSAGE].encode("utf-8", "backslashreplace").decode()
+        use.error = Diagnostic(
+            kind=kind,
+            message=message,
+            line=use.frame.line,
+            hint=error.hint,
+            tool=f"{connector}.{method}",
+            retriable=error.retriable,
+            error_id=error_id,
+        )
+        self._end(use, "failed")
+        parts: dict[str, object] = {
+            "kind": error.kind,
+            "message": message,
+            "connector": connector,
+            "method": method,
+            "hint": error.hint,
+            "retriable": error.retriable,
+            "exception": error.exception,
+        }
+        self.answer(_failure_frame(use.frame.number, parts, error.data))
+
+    def _end(self, use: _Use, status: CallStatus) -> None:
+        if use.status != "running":
+            return
+        use.status = status
+        if use.started is not None:
+            use.duration_ms = round((time.perf_counter() - use.started) * 1e3, 3)
+        connector, method = use.names
+        error = use.error.message if use.error else None
+        self.events.append(
+            "call_ended",
+            call_id=use.call_id,
+            connector=connector,
+            method=method,
+            status=status,
+            duration_ms=use.duration_ms,
+            error=error,
+        )
+
+
+_FEWER = "ask for more in one call, or have the host raise the budget `calls`"
+
+
+def _failure_frame(number: int, parts: dict[str, object], data: object) -> str:
+    """The failure with its data; without, where the data has no form that can cross."""
+    try:
+        return protocol.failure(number, {**parts, "data": data})
+    except (codec.NoDataForm, codec.TooLarge, RecursionError):
+        return protocol.failure(number, {**parts, "data": None})

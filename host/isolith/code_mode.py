@@ -1,0 +1,152 @@
+"""Code mode: connectors on one side, scripts on the other. The library's front door."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+import anyio.to_thread
+from isolith_bindings.catalog import Catalog
+from isolith_bindings.connector import Connector
+from isolith_bindings.functions import as_connector
+from isolith_runtime.driver import Supply
+from isolith_runtime.engine import Variant
+from isolith_runtime.inputs import Recording
+from pydantic import TypeAdapter
+
+from isolith.budgets import Budgets, HostPolicy
+from isolith.errors import UsageError
+from isolith.execution import Execution, Order
+from isolith.outcome import Outcome
+from isolith.supply import get_supply, ready_supply
+
+Policy = Literal["trusted", "careful", "readonly"]
+
+
+class CodeMode:
+    """Runs scripts against a set of connectors, each in an isolate of its own.
+
+    `connectors`: decorated classes, instances, modules, functions or `Connector`s. `ceilings`: how far a caller may raise
+    a budget. `home`: where images are kept, in place of the user's cache folder. Use it as `async with`, so that
+    connectors are closed; safe for many executions at a time, in one event loop.
+    """
+
+    def __init__(
+        self,
+        connectors: Iterable[object] = (),
+        *,
+        policy: Policy = "trusted",
+        ceilings: HostPolicy | None = None,
+        home: Path | None = None,
+    ) -> None:
+        self.connectors: list[Connector] = [as_connector(connector) for connector in connectors]
+        self.catalog = Catalog(self.connectors)
+        self.policy = policy
+        self._ceilings = ceilings or HostPolicy()
+        self._home = home
+        self._running: set[Execution] = set()
+
+    async def __aenter__(self) -> Self:
+        for connector in self.connectors:
+            await connector.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Cancel what runs, wait for its outcomes, close the connectors. Idempotent."""
+        running = list(self._running)
+        for execution in running:
+            execution.cancel()
+        for execution in running:
+            await execution.outcome()
+        for connector in self.connectors:
+            await connector.aclose()
+
+    def start(
+        self,
+        script: str | bytes,
+        *,
+        input: object = None,  # noqa: A002 - the contract's name
+        budgets: Budgets | None = None,
+        result_type: object = None,
+        principal: str | None = None,
+        session: str | None = None,
+        replay: Recording | None = None,
+    ) -> Execution:
+        """Begin a script and return at once; in a running event loop. Raises for misuse only: failures are outcomes."""
+        granted, warnings = self._ceilings.clamp(budgets or Budgets())
+        variant: Variant = "epoch" if granted.fuel is None else "fuel"
+
+        async def supply() -> Supply:
+            return ready_supply(variant, self._home) or await anyio.to_thread.run_sync(get_supply, variant, self._home)
+
+        order = Order(
+            script,
+            input,
+            granted,
+            tuple(warnings),
+            self.catalog,
+            supply,
+            principal,
+            session,
+            None if result_type is None else TypeAdapter(result_type).validate_python,
+            replay,
+        )
+        execution = Execution(order)
+        self._running.add(execution)
+        execution.when_done(lambda: self._running.discard(execution))
+        return execution
+
+    async def execute(
+        self,
+        script: str | bytes,
+        *,
+        input: object = None,  # noqa: A002 - the contract's name
+        budgets: Budgets | None = None,
+        result_type: object = None,
+        principal: str | None = None,
+        session: str | None = None,
+    ) -> Outcome:
+        """Run a script to its end. `result_type` validates its value. Cancelling this cancels the execution."""
+        execution = self.start(
+            script, input=input, budgets=budgets, result_type=result_type, principal=principal, session=session
+        )
+        try:
+            return await execution.outcome()
+        except asyncio.CancelledError:
+            execution.cancel()
+            await execution.outcome()
+            raise
+
+    def execute_sync(
+        self,
+        script: str | bytes,
+        *,
+        input: object = None,  # noqa: A002 - the contract's name
+        budgets: Budgets | None = None,
+        result_type: object = None,
+        principal: str | None = None,
+        session: str | None = None,
+    ) -> Outcome:
+        """`execute` without an event loop of the caller's; connectors are started and closed around it."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+        else:
+            raise UsageError("execute_sync was called in a running event loop: write `await code_mode.execute(...)`")
+
+        async def once() -> Outcome:
+            async with self:
+                return await self.execute(
+                    script, input=input, budgets=budgets, result_type=result_type, principal=principal, session=session
+                )
+
+        return asyncio.run(once())

@@ -1,0 +1,49 @@
+"""What happens in an execution, in order: kept, so that whoever comes late can follow from any sequence number."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+MAX_EVENTS = 20_000
+"""How many events of one execution are kept; past it one `truncated` event, then only the outcome."""
+
+Event = dict[str, object]
+
+
+class EventLog:
+    """The events of one execution. Appended to and followed in one event loop."""
+
+    def __init__(self, execution_id: str) -> None:
+        self._execution_id = execution_id
+        self._events: list[Event] = []
+        self._closed = False
+        self._changed = asyncio.Event()
+
+    def append(self, name: str, at: datetime | None = None, **parts: object) -> None:
+        """Add one event."""
+        if len(self._events) >= MAX_EVENTS and name != "outcome":
+            if len(self._events) > MAX_EVENTS:
+                return
+            name, parts = "truncated", {"message": f"more than {MAX_EVENTS:,} events; the rest is left out"}
+        head: Event = {"event": name, "execution_id": self._execution_id, "seq": len(self._events) + 1}
+        self._events.append({**head, "at": at or datetime.now(UTC), **parts})
+        self._changed.set()
+
+    def close(self) -> None:
+        """There will be no more."""
+        self._closed = True
+        self._changed.set()
+
+    async def follow(self, after: int = 0) -> AsyncIterator[Event]:
+        """The events behind sequence number `after`, as they come, to the last one."""
+        position = after
+        while True:
+            while position < len(self._events):
+                yield self._events[position]
+                position += 1
+            if self._closed:
+                return
+            changed = self._changed = asyncio.Event() if self._changed.is_set() else self._changed
+            await changed.wait()

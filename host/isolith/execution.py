@@ -1,0 +1,400 @@
+"""One script from begin to end: drives its guest, routes its calls, keeps its budgets, writes its outcome.
+
+Lives in one event loop. The guest runs on threads of its own; what it sends arrives here as frames, already checked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from isolith_bindings.catalog import Catalog
+from isolith_runtime import protocol
+from isolith_runtime.driver import Guest, State, Supply
+from isolith_runtime.guest import codec
+from isolith_runtime.inputs import Inputs, Recording
+from isolith_runtime.limits import Limits, Stop
+
+from isolith import ending
+from isolith.artifacts import ArtifactStore
+from isolith.budgets import Budgets
+from isolith.calls import CallDesk, Identity
+from isolith.events import Event, EventLog
+from isolith.host_services import HostServices
+from isolith.internal import internal_error
+from isolith.normalize import Prepared, Refused, prepare
+from isolith.outcome import Diagnostic, LogRecord, Outcome, Status, Usage
+from isolith.reply import Reply, reply_of
+
+_CALLS_PATIENCE_S = 0.2
+"""Seconds that calls get to end after their cancellation, before the outcome is written without them."""
+
+_BATCH_SLACK = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Order:
+    """What was asked for: one script with all that goes with it."""
+
+    script: str | bytes
+    input: object
+    budgets: Budgets
+    warnings: tuple[Diagnostic, ...]
+    catalog: Catalog
+    supply: Callable[[], Awaitable[Supply]]
+    principal: str | None = None
+    session: str | None = None
+    validate: Callable[[object], object] | None = None
+    replay: Recording | None = None
+
+
+class Execution:
+    """A script under way. Made by `CodeMode.start`, in a running event loop."""
+
+    def __init__(self, order: Order) -> None:
+        self.execution_id = uuid.uuid4().hex
+        self._order = order
+        self._budgets = order.budgets
+        self._events = EventLog(self.execution_id)
+        self._artifacts = ArtifactStore()
+        self._inputs = Inputs() if order.replay is None else Inputs.replay(order.replay)
+        self._loop = asyncio.get_running_loop()
+        self._begun = time.perf_counter()
+        self._desk = CallDesk(
+            Identity(self.execution_id, order.principal, order.session),
+            order.catalog,
+            self._budgets,
+            self._events,
+            self._artifacts,
+            HostServices(order.catalog, self._artifacts, self._remaining),
+            self._answer,
+            self._refuse,
+        )
+        self._guest: Guest | None = None
+        self._script: Prepared = Prepared("", "", (), ())
+        self._outbox: list[str] = []
+        self._timers: list[asyncio.TimerHandle] = []
+        self._wake: asyncio.TimerHandle | None = None
+        self._flushing = False
+        self._forced: Stop | str | None = None
+        self._warnings: list[Diagnostic] = list(order.warnings)
+        self._logs: list[LogRecord] = []
+        self._log_left = self._budgets.log_bytes
+        self._emits_left = self._budgets.emit_events
+        self._output_bytes = 0
+        self._truncated = False
+        self._outcome: asyncio.Future[Outcome] = self._loop.create_future()
+        self._task = self._loop.create_task(self._begin())
+
+    # for callers
+
+    async def outcome(self) -> Outcome:
+        """How it ended; waits for it. Cancelling the waiting cancels nothing else."""
+        return await asyncio.shield(self._outcome)
+
+    def events(self, after: int = 0) -> AsyncIterator[Event]:
+        """What happens, as it happens, from behind sequence number `after`; the last event is the outcome."""
+        return self._events.follow(after)
+
+    def cancel(self) -> None:
+        """End it now: the guest is gone and its calls are cancelled within 250 ms. Idempotent."""
+        self._force("cancelled")
+
+    def artifact(self, handle: str) -> bytes:
+        """The bytes under one of its handles. Raises KeyError for any other."""
+        return self._artifacts.read(handle)
+
+    def when_done(self, callback: Callable[[], object]) -> None:
+        """Call back in the loop when the outcome is there."""
+        self._outcome.add_done_callback(lambda _: callback())
+
+    def recording(self) -> Recording:
+        """The clock readings and the seed it was given: what a replay needs to see the same."""
+        return self._inputs.recording()
+
+    # beginning
+
+    async def _begin(self) -> None:
+        try:
+            prepared = prepare(self._order.script, self._budgets.script_bytes)
+            if isinstance(prepared, Refused):
+                await self._finish(Reply("failed", error=prepared.diagnostic))
+                return
+            self._script = prepared
+            self._warnings += prepared.warnings
+            start = self._start_frame()
+            supply = await self._order.supply()
+            if self._forced is not None:
+                await self._finish(self._forced_reply(None))
+                return
+            self._timers.append(self._loop.call_later(self._budgets.wall_s, self._force, "wall_exceeded"))
+            self._guest = Guest(supply, self._limits(), self._inputs, self._on_batch)
+            self._guest.deliver([start])
+        except _Unfit as unfit:
+            await self._finish(Reply("failed", error=unfit.diagnostic))
+        except Exception as error:  # noqa: BLE001 - the border of the execution: its outcome says it
+            await self._finish(Reply("failed", error=internal_error(error, execution_id=self.execution_id)))
+
+    def _limits(self) -> Limits:
+        budgets = self._budgets
+        return Limits(budgets.cpu_ms, budgets.memory_bytes, budgets.value_bytes + _BATCH_SLACK, budgets.fuel)
+
+    def _start_frame(self) -> str:
+        """The first frame. Raises _Unfit for an input that cannot cross."""
+        budgets = self._budgets
+        try:
+            data = codec.encode(self._order.input)
+            size = len(codec.to_text(data))
+        except (codec.NoDataForm, codec.TooLarge, RecursionError) as error:
+            reason = str(error).replace("the value at $", "`input`") or "`input` has too many items"
+            raise _Unfit(f"{reason}", "give data: dicts, lists, text, numbers") from error
+        if size > budgets.input_bytes:
+            limit = f"{budgets.input_bytes:,}"
+            raise _Unfit(f"the input is {size:,} bytes; `input_bytes` is {limit}", "hand over less, or a connector")
+        return protocol.start(
+            {
+                "source": self._script.text,
+                "input": self._order.input,
+                "connectors": self._order.catalog.granted(),
+                "snippets": [],
+                "limits": {name: value for name, value in budgets.model_dump().items() if value is not None},
+                "seed": self._inputs.random_seed,
+                "log_bytes": budgets.log_bytes,
+                "emit_events": budgets.emit_events,
+                "value_bytes": budgets.value_bytes,
+            }
+        )
+
+    # while it runs
+
+    def _on_batch(self, frames: list[protocol.Frame], state: State) -> None:
+        if self._outcome.done() or self._task_of_end is not None:
+            return
+        delay: float | None = None
+        for frame in frames:
+            if isinstance(frame, protocol.Parked):
+                delay = frame.delay
+            elif isinstance(frame, (protocol.Result, protocol.Failure)):
+                self._end_by_frame(frame)
+                return
+            else:
+                self._take(frame)
+        if state is State.GONE:
+            self._end(self._gone())
+        elif state in {State.RESTING, State.WAITING}:
+            self._rest(delay, frames)
+
+    def _take(self, frame: protocol.Frame) -> None:
+        if isinstance(frame, protocol.Call):
+            self._desk.take(frame)
+        elif isinstance(frame, protocol.Cancel):
+            self._desk.give_up(frame.number)
+        elif isinstance(frame, protocol.Log):
+            self._log(frame)
+        elif isinstance(frame, protocol.Emit):
+            self._emit("emit", frame.size, value=frame.value)
+        elif isinstance(frame, protocol.Progress):
+            self._emit("progress", 0, done=frame.done, total=frame.total, text=frame.text)
+        elif isinstance(frame, protocol.Warn):
+            self._warn(frame)
+
+    def _rest(self, delay: float | None, frames: list[protocol.Frame]) -> None:
+        """The guest waits: deliver what there is, or see to it that something will wake it."""
+        if self._wake is not None:
+            self._wake.cancel()
+            self._wake = None
+        if self._outbox:
+            self._flush_soon()
+        elif delay is not None:
+            self._wake = self._loop.call_later(delay, self._flush_timer)
+        elif not self._desk.under_way:
+            self._force("silent")
+
+    def _answer(self, frame: str) -> None:
+        self._outbox.append(frame)
+        self._flush_soon()
+
+    def _flush_soon(self) -> None:
+        """Deliver in the loop's next turn, so that answers that are ready together cross together."""
+        if not self._flushing:
+            self._flushing = True
+            self._loop.call_soon(self._flush)
+
+    def _flush_timer(self) -> None:
+        """A timer of the script is due."""
+        self._wake = None
+        guest = self._guest
+        if guest is not None and guest.state in {State.RESTING, State.WAITING} and self._forced is None:
+            frames, self._outbox = self._outbox, []
+            guest.deliver(frames)
+
+    def _flush(self) -> None:
+        self._flushing = False
+        guest = self._guest
+        if guest is None or guest.state not in {State.RESTING, State.WAITING} or self._forced is not None:
+            return
+        if not self._outbox:
+            return
+        if self._wake is not None:
+            self._wake.cancel()
+            self._wake = None
+        frames, self._outbox = self._outbox, []
+        guest.deliver(frames)
+
+    def _log(self, frame: protocol.Log) -> None:
+        size = len(frame.message.encode()) + 1
+        if self._log_left < 0:
+            return
+        message = frame.message
+        if size > self._log_left:
+            message = message.encode()[: max(self._log_left, 0)].decode(errors="ignore")
+            message += f"… (logs are cut at {self._budgets.log_bytes:,} bytes: `log_bytes`)"
+            self._log_left, self._truncated = -1, True
+        else:
+            self._log_left -= size
+        self._output_bytes += size
+        now = datetime.now(UTC)
+        record = LogRecord(
+            level=frame.level,  # type: ignore[arg-type]
+            message=message,
+            attrs=frame.attrs,
+            at=now,
+            seq=len(self._logs) + 1,
+        )
+        self._logs.append(record)
+        self._events.append("log", now, level=record.level, message=message, attrs=frame.attrs, line=frame.line)
+
+    def _emit(self, name: str, size: int, **parts: object) -> None:
+        self._emits_left -= 1
+        self._output_bytes += size
+        if self._emits_left < 0 or self._output_bytes > self._budgets.value_bytes:
+            if not self._truncated:
+                self._events.append("truncated", message=f"emitted more than `emit_events`: {self._budgets.emit_events:,}")
+            self._truncated = True
+            return
+        self._events.append(name, **parts)
+
+    def _warn(self, frame: protocol.Warn) -> None:
+        if len(self._warnings) < _MAX_WARNINGS:
+            line = self._script.source_line(frame.line) if frame.line else None
+            self._warnings.append(
+                Diagnostic(
+                    kind=frame.kind,  # type: ignore[arg-type]
+                    message=frame.message[:2000],
+                    line=frame.line if line is not None else None,
+                    source_line=line[:500] if line is not None else None,
+                )
+            )
+
+    def _remaining(self) -> dict[str, object]:
+        budgets, spent = self._budgets, self._guest.spent if self._guest else None
+        return {
+            "cpu_ms": max(0.0, budgets.cpu_ms - (spent.cpu_ns / 1e6 if spent else 0)),
+            "wall_s": max(0.0, budgets.wall_s - (time.perf_counter() - self._begun)),
+            "calls": max(0, budgets.calls - self._desk.admitted),
+            "memory_bytes": max(0, budgets.memory_bytes - (spent.memory_bytes if spent else 0)),
+            "log_bytes": max(0, self._log_left),
+            "emit_events": max(0, self._emits_left),
+        }
+
+    # ending
+
+    _task_of_end: asyncio.Task[None] | None = None
+
+    def _refuse(self, why: str) -> None:
+        """The guest lied: it is stopped, and nothing it said after counts."""
+        if self._guest is not None:
+            self._guest.break_off(why)
+
+    def _force(self, why: str) -> None:
+        """End the run from outside: `cancelled`, `wall_exceeded`, or `silent`."""
+        if self._forced is None and not self._outcome.done() and self._task_of_end is None:
+            self._forced = why
+            if self._guest is not None:
+                self._guest.stop(Stop.CANCELLED)
+
+    def _end_by_frame(self, frame: protocol.Result | protocol.Failure) -> None:
+        if isinstance(frame, protocol.Result):
+            self._output_bytes += frame.size
+            self._end(reply_of(frame, self._script, self._budgets, self._order.validate))
+        else:
+            self._end(Reply("failed", error=ending.of_failure(frame, self._script, self._facts())))
+
+    def _gone(self) -> Reply:
+        guest = self._guest
+        departure = guest.departure if guest is not None else None
+        if departure is None:
+            return self._forced_reply(None)
+        if departure.error is not None:
+            return Reply("failed", error=internal_error(departure.error, execution_id=self.execution_id))
+        if self._forced is not None and departure.stop is Stop.CANCELLED:
+            return self._forced_reply(departure.line)
+        return Reply("failed", error=ending.of_departure(departure, self._script, self._facts()))
+
+    def _forced_reply(self, line: int | None) -> Reply:
+        waiting = self._desk.first_under_way()
+        if self._forced == "wall_exceeded":
+            return Reply("failed", error=ending.of_wall(self._script, self._budgets, waiting, line))
+        if self._forced == "silent":
+            return Reply("failed", error=ending.of_silence(self._script))
+        line = line or (waiting[1] if waiting else None)
+        return Reply("cancelled", error=ending.of_cancel(self._script, line))
+
+    def _facts(self) -> ending.Facts:
+        kinds = {record.error.kind for record in self._desk.records() if record.error is not None}
+        spent = self._guest.spent if self._guest is not None else ending.NOTHING_SPENT
+        return ending.Facts(self._budgets, spent, "calls_exceeded" in kinds, "internal" in kinds)
+
+    def _end(self, reply: Reply) -> None:
+        if self._task_of_end is None:
+            self._task_of_end = self._loop.create_task(self._finish(reply))
+
+    async def _finish(self, reply: Reply) -> None:
+        """Cancel what is left, write the outcome, tell everybody. Once."""
+        for timer in [*self._timers, *([self._wake] if self._wake else [])]:
+            timer.cancel()
+        await self._desk.close(_CALLS_PATIENCE_S)
+        shown = await reply.shown(self._budgets, self._artifacts)
+        outcome = Outcome(
+            execution_id=self.execution_id,
+            status=reply.status,
+            value=shown.value,
+            value_type=reply.value_type,
+            error=reply.error,
+            warnings=(*self._warnings, *reply.warnings),
+            logs=tuple(self._logs),
+            calls=self._desk.records(),
+            artifacts=self._artifacts.records(),
+            truncated=self._truncated or shown.truncated,
+            usage=self._usage(),
+        )
+        self._events.append("outcome", status=outcome.status)
+        self._events.close()
+        self._outcome.set_result(outcome)
+
+    def _usage(self) -> Usage:
+        spent = self._guest.spent if self._guest is not None else ending.NOTHING_SPENT
+        return Usage(
+            cpu_ms=round(spent.cpu_ns / 1e6, 3),
+            wall_ms=round((time.perf_counter() - self._begun) * 1e3, 3),
+            memory_bytes=spent.memory_bytes,
+            calls=self._desk.admitted,
+            output_bytes=self._output_bytes,
+            passes=1 if self._guest is not None else 0,
+        )
+
+
+_MAX_WARNINGS = 200
+
+
+class _Unfit(Exception):  # noqa: N818 - never leaves this file
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(kind="invalid_input", message=message, hint=hint)
+
+
+__all__ = ["Execution", "Order", "Status"]

@@ -1,0 +1,55 @@
+"""What a script asks of the host itself: search, describe, keep an artifact, what is left of its budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from isolith_bindings.catalog import Catalog
+from isolith_bindings.errors import CallError
+
+from isolith.artifacts import ArtifactsFull, ArtifactStore
+
+Remaining = Callable[[], dict[str, object]]
+
+
+class HostServices:
+    """The services of one execution. Raises CallError for what it does not know."""
+
+    def __init__(self, catalog: Catalog, artifacts: ArtifactStore, remaining: Remaining) -> None:
+        self._catalog = catalog
+        self._artifacts = artifacts
+        self._remaining = remaining
+        self._services: dict[str, Callable[[Mapping[str, object]], Awaitable[object]]] = {
+            "search": self._search,
+            "describe": self._describe,
+            "artifact": self._artifact,
+            "remaining": self._what_remains,
+        }
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> object:
+        """Perform one service."""
+        service = self._services.get(name)
+        if service is None:
+            raise CallError("unknown_tool", f"there is no {name}(...)")
+        try:
+            return await service(arguments)
+        except TypeError as error:
+            raise CallError("invalid_arguments", f"{name}(...): {error}") from error
+
+    async def _search(self, arguments: Mapping[str, object]) -> object:
+        return self._catalog.search(**arguments)  # type: ignore[arg-type]
+
+    async def _describe(self, arguments: Mapping[str, object]) -> object:
+        return self._catalog.describe(**arguments)  # type: ignore[arg-type]
+
+    async def _artifact(self, arguments: Mapping[str, object]) -> object:
+        content, mime, name = arguments.get("content"), arguments.get("mime"), arguments.get("name")
+        if not isinstance(content, bytes) or not isinstance(mime, str) or not isinstance(name, str):
+            raise CallError("invalid_arguments", "artifact(...) takes bytes or text, with a name and a mime type as text")
+        try:
+            return self._artifacts.keep(content, mime=mime, name=name).model_dump()
+        except ArtifactsFull as error:
+            raise CallError("invalid_arguments", f"artifact(...): {error}") from error
+
+    async def _what_remains(self, _arguments: Mapping[str, object]) -> object:
+        return self._remaining()

@@ -1,0 +1,92 @@
+"""What an execution answers with: its value, as it is kept and as it is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import anyio.to_thread
+from isolith_runtime.protocol import Result
+from pydantic import ValidationError
+
+from isolith.artifacts import ArtifactsFull, ArtifactStore
+from isolith.budgets import Budgets
+from isolith.json_form import to_json_text
+from isolith.normalize import Prepared
+from isolith.outcome import Diagnostic, Status
+from isolith.shortening import CHARACTERS_PER_TOKEN, shorten
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value as the outcome shows it."""
+
+    value: object
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A status with a value or an error. `size`: bytes of the value as it crossed; `whole`: never cut it."""
+
+    status: Status
+    value: object = None
+    value_type: str | None = None
+    size: int = 0
+    error: Diagnostic | None = None
+    warnings: tuple[Diagnostic, ...] = ()
+    whole: bool = False
+
+    async def shown(self, budgets: Budgets, artifacts: ArtifactStore) -> Shown:
+        """The value within `value_tokens`; a larger one is cut by its shape, and kept whole as an artifact."""
+        if self.whole or self.size <= budgets.value_tokens * CHARACTERS_PER_TOKEN:
+            return Shown(self.value, truncated=False)
+        text = await anyio.to_thread.run_sync(_json_text, self.value)
+        if len(text) <= budgets.value_tokens * CHARACTERS_PER_TOKEN:
+            return Shown(self.value, truncated=False)
+        try:
+            artifacts.keep(text.encode(), mime="application/json", name="value")
+        except ArtifactsFull:
+            return Shown(shorten(self.value, budgets.value_tokens), truncated=True)
+        return Shown(shorten(self.value, budgets.value_tokens), truncated=True)
+
+
+def reply_of(
+    result: Result, script: Prepared, budgets: Budgets, validate: Callable[[object], object] | None
+) -> Reply:
+    """The reply to a script that came to its end."""
+    if result.size > budgets.value_bytes + _FRAME_SLACK:
+        message = f"the value is {result.size:,} bytes; `value_bytes` is {budgets.value_bytes:,}"
+        return Reply("failed", error=Diagnostic(kind="output_exceeded", message=message, hint="answer with less"))
+    if validate is None:
+        return Reply("completed", result.value, result.type, result.size)
+    try:
+        value = validate(result.value)
+    except ValidationError as error:
+        last = len(script.source.rstrip().split("\n"))
+        return Reply("failed", error=_not_of_type(error, last, script.source_line(last)))
+    return Reply("completed", value, result.type, result.size, whole=True)
+
+
+_FRAME_SLACK = 4096
+
+
+def _not_of_type(error: ValidationError, line: int, source_line: str | None) -> Diagnostic:
+    first = error.errors(include_url=False, include_input=False)[0]
+    path = "".join(f"[{part!r}]" for part in first["loc"])
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return Diagnostic(
+        kind="invalid_result",
+        message=f"the value is not what was asked for: at value{path}: {first['msg']}{more}",
+        line=line,
+        source_line=source_line,
+        hint="end the script with a value of the type the caller asked for",
+    )
+
+
+def _json_text(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        return to_json_text(value)

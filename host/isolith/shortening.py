@@ -1,0 +1,46 @@
+"""A value that is too large for its reader, cut by its shape: fewer items, shorter texts, and what was left out said.
+
+Only what is kept is walked, so the work is bounded by what the reader gets and not by what a script built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+
+from isolith.json_form import to_json_text
+
+CHARACTERS_PER_TOKEN = 4
+"""An estimate for English and JSON; no tokenizer is needed, and none would fit every model."""
+
+_STEPS = ((400, 4000), (120, 1200), (40, 400), (14, 160), (6, 60), (3, 30), (1, 12))
+_MAX_DEPTH = 12
+
+
+def shorten(value: object, max_tokens: int) -> object:
+    """The fullest cut of `value` whose JSON text fits in `max_tokens` tokens."""
+    room = max_tokens * CHARACTERS_PER_TOKEN
+    cut: object = None
+    for items, text in _STEPS:
+        cut = _cut(value, items, text, _MAX_DEPTH)
+        if len(to_json_text(cut)) <= room:
+            return cut
+    return f"<{type(value).__name__}, too large to show>"[: max(room - 2, 0)]
+
+
+def _cut(value: object, items: int, text: int, depth: int) -> object:
+    if isinstance(value, str):
+        return value if len(value) <= text else f"{value[:text]}… (+{len(value) - text:,} characters)"
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value) if len(value) <= text else f"<{len(value):,} bytes>"
+    if isinstance(value, int) and value.bit_length() > text * 4:
+        return f"<integer of {value.bit_length():,} bits>"
+    if not isinstance(value, (Mapping, list, tuple, set, frozenset)):
+        return value
+    if depth == 0:
+        return f"<{type(value).__name__} of {len(value):,} items>"
+    if isinstance(value, Mapping):
+        kept = {key: _cut(item, items, text, depth - 1) for key, item in islice(value.items(), items)}
+        return kept if len(value) <= items else {**kept, "…": f"{len(value) - items:,} more keys"}
+    shown = [_cut(item, items, text, depth - 1) for item in islice(value, items)]
+    return shown if len(value) <= items else [*shown, f"… {len(value) - items:,} more items"]
