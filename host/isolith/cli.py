@@ -1,0 +1,310 @@
+"""The command line. Results go to stdout, everything else to stderr.
+
+Exit codes: 0 completed, 1 failed, 2 wrong use, 3 a budget ended it, 4 paused, 5 a bug of ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import io
+import sys
+from contextlib import redirect_stdout
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Annotated, ParamSpec
+
+import structlog
+import typer
+
+from isolith.code_mode import CodeMode, Policy
+from isolith.connect import connect_all
+from isolith.errors import UsageError
+from isolith.internal import internal_error
+from isolith.json_form import to_json_text
+from isolith.normalize import Prepared, prepare
+from isolith.outcome import Outcome, outcome_schema
+from isolith.request import Request, read_request
+from isolith.run_command import Form, answer, run_script
+from isolith.supply import get_supply
+from isolith.terminal import Progress, Terminal
+from isolith_bindings.catalog import Catalog
+from isolith_bindings.errors import BindingError, CallError
+from isolith_runtime.errors import ImageError
+from isolith_runtime.image.builder import open_store
+from isolith_runtime.image.bundle import Bundle
+from isolith_runtime.image.doctor import examine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from isolith_bindings.connector import Connector
+    from isolith_bindings.search import SearchResult
+    from isolith_runtime.engine import Variant
+
+_P = ParamSpec("_P")
+_WRONG_USE = (UsageError, BindingError, ImageError)
+
+app = typer.Typer(
+    name="isolith",
+    help="Run scripts that a model wrote, each in a fresh WebAssembly isolate that reaches only the tools it is given.",
+    epilog="Example: isolith run -c 'sum(range(10))'",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+image = typer.Typer(help="The guest image: build it, look at it, remove it.", no_args_is_help=True)
+schema = typer.Typer(help="JSON Schemas of what Isolith writes.", no_args_is_help=True)
+app.add_typer(image, name="image", epilog="Example: isolith image info")
+app.add_typer(schema, name="schema", epilog="Example: isolith schema outcome")
+
+
+Connect = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--connect", metavar="SPEC", help="What the script may call: FILE.py or module:object. May be repeated."
+    ),
+]
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # JSON is UTF-8 whatever the locale says, and no text of a script may stop us from writing it.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    app()
+
+
+def _guarded(command: Callable[_P, None]) -> Callable[_P, None]:
+    """The outermost border: whatever ends a command ends as a message and an exit code."""
+
+    @functools.wraps(command)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except _WRONG_USE as error:
+            hint = error.hint if isinstance(error, CallError) else None
+            _terminal().say(f"isolith: {error}" + (f"; {hint}" if hint else ""))
+            raise typer.Exit(2) from error
+        except KeyboardInterrupt as error:
+            _terminal().say("isolith: interrupted")
+            raise typer.Exit(1) from error
+        except (typer.Exit, BrokenPipeError):
+            raise
+        except Exception as error:
+            _terminal().diagnostic(internal_error(error), "error")
+            raise typer.Exit(5) from error
+
+    return run
+
+
+def _terminal() -> Terminal:
+    return Terminal(sys.stdout, sys.stderr)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001 - the interface of Typer
+    if wanted:
+        _terminal().write(f"isolith {version('isolith')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    *,
+    _shown: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger("warning"),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+@app.command(epilog="Example: isolith run report.py --connect crm.py --input '{\"year\": 2026}'")
+@_guarded
+def run(  # noqa: PLR0913 - one parameter a flag
+    script: Annotated[str | None, typer.Argument(help="The script: a file, or - for stdin.")] = None,
+    *,
+    code: Annotated[str | None, typer.Option("-c", metavar="CODE", help="The script itself.")] = None,
+    specs: Connect = None,
+    data: Annotated[str | None, typer.Option("--input", metavar="JSON|@FILE", help="What `input` is.")] = None,
+    json: Json = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Print events as they happen, one JSON a line.")] = False,
+    policy: Annotated[Policy, typer.Option(help="What needs no person's answer.")] = "trusted",
+    cpu_ms: Annotated[int | None, typer.Option(metavar="N", help="CPU time of the script.")] = None,
+    fuel: Annotated[int | None, typer.Option(metavar="N", help="Instructions, instead of CPU time.")] = None,
+    timeout: Annotated[float | None, typer.Option(metavar="SECONDS", help="From begin to end.")] = None,
+    memory_mb: Annotated[int | None, typer.Option(metavar="N", help="Memory of the script.")] = None,
+    max_calls: Annotated[int | None, typer.Option(metavar="N", help="Calls it may make.")] = None,
+    value_tokens: Annotated[int | None, typer.Option(metavar="N", help="How much of the value is shown.")] = None,
+    max_output_bytes: Annotated[int | None, typer.Option(metavar="N", help="How much of the value is kept.")] = None,
+) -> None:
+    """Run a script and print the value of its last expression."""
+    if json and stream:
+        raise UsageError("both `--json` and `--stream` are given: keep one")
+    form = Form.JSON if json else Form.STREAM if stream else Form.PRETTY
+    budgets = {
+        "cpu_ms": cpu_ms,
+        "fuel": fuel,
+        "wall_s": timeout,
+        "memory_mb": memory_mb,
+        "calls": max_calls,
+        "value_tokens": value_tokens,
+        "value_bytes": max_output_bytes,
+    }
+    request = read_request(script, code, data, budgets)
+    terminal = _terminal()
+    try:
+        code_mode = CodeMode(_connected(specs), policy=policy)
+        # Stdout is for the answer: what a connector prints goes with everything else.
+        with redirect_stdout(sys.stderr), terminal.progress() as progress:
+            _prepare_image(request, progress)
+            outcome = asyncio.run(run_script(code_mode, request, terminal, form, progress))
+    except (*_WRONG_USE, BrokenPipeError):
+        raise
+    except Exception as error:  # noqa: BLE001 - who reads JSON gets JSON for a bug of ours, too
+        outcome = Outcome(execution_id="", status="failed", error=internal_error(error))
+        answer(outcome, terminal, form)
+    raise typer.Exit(outcome.exit_code)
+
+
+def _prepare_image(request: Request, progress: Progress) -> None:
+    """Have the image before the script starts, so that a person sees it being built and Ctrl-C ends that.
+
+    What is no script needs none.
+    """
+    if isinstance(prepare(request.script, request.budgets.script_bytes), Prepared):
+        variant: Variant = "epoch" if request.budgets.fuel is None else "fuel"
+        get_supply(variant, progress=lambda stage, done: progress.show(f"{stage} {done:.0%}"))
+
+
+@app.command(epilog="Example: isolith search 'open invoices' --connect crm.py")
+@_guarded
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A few words, or a path.")],
+    *,
+    specs: Connect = None,
+    limit: Annotated[int, typer.Option(metavar="N", help="Results to print.")] = 10,
+    json: Json = False,
+) -> None:
+    """Find the methods that fit a few words."""
+    terminal = _terminal()
+    page = _catalog(specs).search(query, limit=limit)
+    lines = [_found(result) for result in page.results]
+    if page.remaining:
+        lines.append(f"and {page.remaining:,} more: --limit")
+    terminal.write(to_json_text(page) if json else "\n".join(lines) or "nothing fits")
+
+
+@app.command(epilog="Example: isolith describe crm.list_contacts --connect crm.py")
+@_guarded
+def describe(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="A connector, or connector.method.")],
+    *,
+    specs: Connect = None,
+    json: Json = False,
+) -> None:
+    """Say how a connector, or one method of it, is called."""
+    terminal = _terminal()
+    description = _catalog(specs).describe(target, "full")
+    terminal.write(to_json_text(description) if json else description.text)
+
+
+@app.command(epilog="Example: isolith catalog --connect crm.py")
+@_guarded
+def catalog(*, specs: Connect = None, json: Json = False) -> None:
+    """List every method of the connectors with its signature."""
+    terminal = _terminal()
+    description = _catalog(specs).describe()
+    terminal.write(to_json_text(description) if json else description.text)
+
+
+def _found(result: SearchResult) -> str:
+    description = f": {result.description}" if result.description else ""
+    signature = f"\n    {result.signature}" if result.signature else ""
+    return f"{result.path}{description}{signature}"
+
+
+def _catalog(specs: list[str] | None) -> Catalog:
+    return Catalog(_connected(specs))
+
+
+def _connected(specs: list[str] | None) -> list[Connector]:
+    with redirect_stdout(sys.stderr):
+        return connect_all(specs or ())
+
+
+@image.command(epilog="Example: isolith image build")
+@_guarded
+def build(
+    *,
+    bundle: Annotated[
+        bool, typer.Option("--bundle", help="Also put it where a wheel that is built carries it.")
+    ] = False,
+) -> None:
+    """Build the guest image, once for this machine, and print where it is."""
+    terminal = _terminal()
+    store = open_store()
+    with terminal.progress() as progress:
+        files = store.ensure(lambda stage, done: progress.show(f"{stage} {done:.0%}"))
+        carried = store.bundle(Bundle(), lambda stage, done: progress.show(f"{stage} {done:.0%}")) if bundle else None
+    terminal.write(str(files.compiled))
+    if carried:
+        terminal.write(str(carried))
+
+
+@image.command(epilog="Example: isolith image info")
+@_guarded
+def info() -> None:
+    """Print what there is of the guest image on this machine, as JSON."""
+    found = open_store().info()
+    document = {
+        "folder": str(found.folder),
+        "image": str(found.image.compiled) if found.image else None,
+        "created": found.created,
+        "bundled": found.bundled,
+        "total_bytes": found.total_bytes,
+    }
+    _terminal().write(to_json_text(document, indent=2))
+
+
+@image.command(epilog="Example: isolith image clear")
+@_guarded
+def clear() -> None:
+    """Remove every image of this user; the next run builds one."""
+    _terminal().say(f"{open_store().clear() / 1e6:.0f} MB freed")
+
+
+@schema.command(epilog="Example: isolith schema outcome > outcome.schema.json")
+@_guarded
+def outcome() -> None:
+    """Print the JSON Schema of the outcome."""
+    _terminal().write(to_json_text(outcome_schema(), indent=2))
+
+
+@schema.callback()
+def _schema() -> None:
+    """Keep `outcome` a name of its own while it is the only one."""
+
+
+@app.command(epilog="Example: isolith doctor")
+@_guarded
+def doctor() -> None:
+    """Say what is missing on this machine, and what mends it. Ends with 1 if anything is."""
+    terminal = _terminal()
+    findings = examine(open_store())
+    for finding in findings:
+        terminal.write(f"{'ok     ' if finding.ok else 'missing'}  {finding.name}: {finding.detail}")
+        if finding.mend:
+            terminal.write(f"         {finding.mend}")
+    if not all(finding.ok for finding in findings):
+        raise typer.Exit(1)

@@ -1,0 +1,94 @@
+"""One script from the command line to its outcome: events on the way, Ctrl-C, three forms of answer."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from isolith.json_form import to_json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+    from isolith.code_mode import CodeMode
+    from isolith.execution import Execution
+    from isolith.outcome import Outcome
+    from isolith.request import Request
+    from isolith.terminal import Progress, Terminal
+
+
+class Form(StrEnum):
+    """How `run` answers: for people, as one JSON document, or as events, one JSON document a line."""
+
+    PRETTY = "pretty"
+    JSON = "json"
+    STREAM = "stream"
+
+
+async def run_script(
+    code_mode: CodeMode, request: Request, terminal: Terminal, form: Form, progress: Progress
+) -> Outcome:
+    """Run it and answer. Ctrl-C cancels the execution and its outcome is answered; a second one ends the process."""
+    async with code_mode:
+        execution = code_mode.start(request.script, input=request.input, budgets=request.budgets)
+        with _interrupt_cancels(execution):
+            # Whoever wants one document at the end has no use for events.
+            if form is not Form.JSON:
+                async for event in execution.events():
+                    _show(event, terminal, form, progress)
+            outcome = await execution.outcome()
+        progress.stop()
+        # Before the connectors close: that may take its time, and a person who cancelled should not wait for it.
+        answer(outcome, terminal, form)
+    return outcome
+
+
+def answer(outcome: Outcome, terminal: Terminal, form: Form) -> None:
+    """Write the outcome; in a stream it is the last event, its fields beside `event`."""
+    if form is Form.PRETTY:
+        terminal.outcome(outcome)
+    elif form is Form.JSON:
+        terminal.write(outcome.to_json_text())
+    else:
+        terminal.write(to_json_text({"event": "outcome", **outcome.to_json()}))
+
+
+def _show(event: Mapping[str, object], terminal: Terminal, form: Form, progress: Progress) -> None:
+    kind = event["event"]
+    if kind == "outcome":
+        return
+    if form is Form.STREAM:
+        terminal.write(to_json_text(event))
+    elif kind == "log":
+        terminal.log(event)
+    elif kind == "emit":
+        terminal.say(to_json_text(event.get("value")))
+    elif kind == "call_started":
+        progress.show(f"{event.get('connector')}.{event.get('method')}")
+    elif kind == "progress":
+        progress.show(_progress(event))
+
+
+def _progress(event: Mapping[str, object]) -> str:
+    done, total, text = event.get("done"), event.get("total"), event.get("text")
+    return f"{text or ''} {done}{'' if total is None else f' of {total}'}".strip()
+
+
+@contextmanager
+def _interrupt_cancels(execution: Execution) -> Generator[None]:
+    """The first SIGINT cancels the execution; after it the handler that was there before is back."""
+    loop = asyncio.get_running_loop()
+    before = signal.getsignal(signal.SIGINT)
+
+    def cancel(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        loop.call_soon_threadsafe(execution.cancel)
+
+    signal.signal(signal.SIGINT, cancel)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
