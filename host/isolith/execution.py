@@ -70,7 +70,7 @@ class Execution:
             self._budgets,
             self._events,
             self._artifacts,
-            HostServices(order.catalog, self._artifacts, self._remaining),
+            HostServices(order.catalog, self._artifacts),
             self._answer,
             self._refuse,
         )
@@ -289,17 +289,6 @@ class Execution:
                     source_line=line[:500] if line is not None else None,
                 )
             )
-
-    def _remaining(self) -> dict[str, object]:
-        budgets, spent = self._budgets, self._guest.spent if self._guest else None
-        return {
-            "cpu_ms": max(0.0, budgets.cpu_ms - (spent.cpu_ns / 1e6 if spent else 0)),
-            "wall_s": max(0.0, budgets.wall_s - (time.perf_counter() - self._begun)),
-            "calls": max(0, budgets.calls - self._desk.admitted),
-            "memory_bytes": max(0, budgets.memory_bytes - (spent.memory_bytes if spent else 0)),
-            "log_bytes": max(0, self._log_left),
-            "emit_events": max(0, self._emits_left),
-        }
 
     # ending
 

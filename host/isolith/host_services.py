@@ -1,4 +1,4 @@
-"""What a script asks of the host itself: search, describe, keep an artifact, what is left of its budgets."""
+"""What a script asks of the host itself: search, describe, keep an artifact."""
 
 from __future__ import annotations
 
@@ -9,21 +9,17 @@ from isolith_bindings.errors import CallError
 
 from isolith.artifacts import ArtifactsFull, ArtifactStore
 
-Remaining = Callable[[], dict[str, object]]
-
 
 class HostServices:
     """The services of one execution. Raises CallError for what it does not know."""
 
-    def __init__(self, catalog: Catalog, artifacts: ArtifactStore, remaining: Remaining) -> None:
+    def __init__(self, catalog: Catalog, artifacts: ArtifactStore) -> None:
         self._catalog = catalog
         self._artifacts = artifacts
-        self._remaining = remaining
         self._services: dict[str, Callable[[Mapping[str, object]], Awaitable[object]]] = {
             "search": self._search,
             "describe": self._describe,
             "artifact": self._artifact,
-            "remaining": self._what_remains,
         }
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> object:
@@ -50,6 +46,3 @@ class HostServices:
             return self._artifacts.keep(content, mime=mime, name=name).model_dump()
         except ArtifactsFull as error:
             raise CallError("invalid_arguments", f"artifact(...): {error}") from error
-
-    async def _what_remains(self, _arguments: Mapping[str, object]) -> object:
-        return self._remaining()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import sys
-from collections.abc import Coroutine, Generator, Iterator
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from typing import NoReturn
 
 from isolith_runtime.guest import channel, codec
@@ -79,8 +79,14 @@ class Caller:
         self.unseen: dict[int, PendingCall] = {}
         self._last = 0
 
-    def call(self, connector: str, method: str, arguments: dict[str, object]) -> object:
-        """Queue one call. Its value in a synchronous script, else its awaitable."""
+    def call(
+        self,
+        connector: str,
+        method: str,
+        arguments: dict[str, object],
+        then: Callable[[object], object] | None = None,
+    ) -> object:
+        """Queue one call. Its value in a synchronous script, else its awaitable; `then` makes of it what is given."""
         tool = f"{connector}.{method}" if connector else method
         try:
             encoded = codec.encode(arguments)
@@ -91,11 +97,18 @@ class Caller:
             ) from None
         self._last += 1
         line = _script_line()
-        future: asyncio.Future[object] = asyncio.Future(loop=self.loop)
-        future.add_done_callback(_Withdraw(self, self._last))
-        pending = self.waiting[self._last] = PendingCall(self, tool, future, line)
+        future = _CallFuture(self, self._last)
+        self.waiting[self._last] = pending = PendingCall(self, tool, future, line)
         channel.send("call", self._last, connector, method, encoded, line)
-        return self.loop.wait_for(future) if self.synchronous else pending
+        if not self.synchronous:
+            return pending if then is None else _converted(pending, then)
+        value = self.loop.wait_for(future)
+        return value if then is None else then(value)
+
+    @property
+    def made(self) -> int:
+        """How many calls were made."""
+        return self._last
 
     def answer(self, number: int, value: object) -> None:
         """Deliver a result."""
@@ -115,16 +128,24 @@ class Caller:
                 self.unseen[number] = pending
 
 
-class _Withdraw:
-    """Forget a call that is over; tell the host when the script gave it up."""
+class _CallFuture(asyncio.Future[object]):
+    """The answer of one call; the host is told when the script gives it up."""
 
     def __init__(self, caller: Caller, number: int) -> None:
-        self.caller, self.number = caller, number
+        super().__init__(loop=caller.loop)
+        self._caller, self._number = caller, number
 
-    def __call__(self, future: asyncio.Future[object]) -> None:
-        if future.cancelled():
-            self.caller.waiting.pop(self.number, None)
-            channel.send("cancel", self.number)
+    def cancel(self, msg: object = None) -> bool:
+        """Give the call up."""
+        cancelled = super().cancel(msg)
+        if cancelled:
+            self._caller.waiting.pop(self._number, None)
+            channel.send("cancel", self._number)
+        return cancelled
+
+
+async def _converted(pending: PendingCall, then: Callable[[object], object]) -> object:
+    return then(await pending)
 
 
 def _script_line() -> int:

@@ -15,11 +15,18 @@ _HEADER = 4
 
 _buffer = bytearray(1 << 16)
 _pending: list[str] = []
+_PARKED = '["parked",null]'
 
 
 def send(*frame: object) -> None:
     """Queue a frame of plain JSON parts; it crosses with the next `flush`."""
     _pending.append(codec.to_text(list(frame)))
+
+
+def park(delay: float | None) -> None:
+    """Say that nothing is ready until `delay` seconds have passed, or until an answer comes; cross with what is queued."""
+    _pending.append(_PARKED if delay is None else f'["parked",{delay!r}]')
+    flush()
 
 
 def flush(*last: object) -> None:
@@ -36,8 +43,8 @@ def receive() -> list[list[object]]:
     """The next batch from the host; waits in the host while there is none."""
     got = os.readinto(_DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
     size = int.from_bytes(_buffer[:_HEADER], "little")
-    data = bytes(_buffer[_HEADER:got])
+    data = _buffer[_HEADER:got]
     while len(data) < size:
         got = os.readinto(_DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
-        data += bytes(_buffer[:got])
+        data += _buffer[:got]
     return codec.loads(data)  # type: ignore[return-value]

@@ -46,12 +46,23 @@ class GuestLoop(asyncio.BaseEventLoop):
         """Run until nothing is ready. Returns the seconds until the next timer, or None without one."""
         events._set_running_loop(self)
         try:
-            self._run_once()  # type: ignore[attr-defined]
-            while self._ready:  # type: ignore[attr-defined]
-                self._run_once()  # type: ignore[attr-defined]
+            self._run_ready()
         finally:
             events._set_running_loop(None)
         return self.next_timer()
+
+    def _run_ready(self) -> None:
+        """What asyncio's own `_run_once` does, without asking for the time where no timer is set."""
+        ready = self._ready  # type: ignore[attr-defined]
+        while True:
+            if self._scheduled:  # type: ignore[attr-defined]
+                self._run_once()  # type: ignore[attr-defined]
+            for _ in range(len(ready)):
+                handle = ready.popleft()
+                if not handle._cancelled:
+                    handle._run()
+            if not ready:
+                return
 
     def next_timer(self) -> float | None:
         """Seconds until the next timer is due, 0 or more, or None when there is none."""
@@ -68,8 +79,8 @@ class GuestLoop(asyncio.BaseEventLoop):
             tasks._leave_task(self, outer)
         try:
             while not future.done():
-                self._run_once()  # type: ignore[attr-defined]
-                if not future.done() and not self._ready:  # type: ignore[attr-defined]
+                self._run_ready()
+                if not future.done():
                     self._park(self.next_timer())
         finally:
             if outer is not None:

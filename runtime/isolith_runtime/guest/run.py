@@ -46,7 +46,7 @@ class Run:
         try:
             script = prepare(self.source, set(self.start["connectors"]))
         except BaseException as error:
-            self.fail(error)
+            self.refuse(error)
             return
         self.caller.synchronous = script.synchronous
         self.connectors = connectors_for(self.caller, self.start["connectors"])
@@ -84,7 +84,7 @@ class Run:
         return {
             "__name__": "__main__",
             "__builtins__": __builtins__,
-            **services(self.caller, self.start),
+            **services(self.caller, self.output, self.start),
             "input": freeze(self.start["input"]),
             "emit": self.output.emit,
             "log": Log(self.output),
@@ -105,6 +105,16 @@ class Run:
     def fail(self, error: BaseException) -> None:
         """Send the diagnostic of what ended the script."""
         diagnostic = diagnose(error, self.source.split("\n"))
+        self.end("failure", diagnostic)
+
+    def refuse(self, error: BaseException) -> None:
+        """Send the diagnostic of a script that does not compile."""
+        diagnostic = diagnose(error, self.source.split("\n"))
+        if isinstance(error, SyntaxError):
+            diagnostic["kind"], diagnostic["message"] = "syntax", error.msg
+        elif isinstance(error, (MemoryError, RecursionError)):
+            diagnostic["kind"], diagnostic["message"] = "recursion", "the script is nested too deep to be compiled"
+            diagnostic["hint"] = "split the expression into statements"
         self.end("failure", diagnostic)
 
     def end(self, *frame: object) -> None:
@@ -142,7 +152,7 @@ class Run:
         """Cross to the host in the middle of a step and wait there; only synchronous waits come here."""
         if delay is None and not self.caller.waiting:
             raise Deadlock("the script waits for something that can never happen: no call or timer is under way")
-        channel.flush("parked", delay)
+        channel.park(delay)
         self.deliver(channel.receive())
 
     def deliver(self, frames: list[list[Any]]) -> None:
@@ -163,7 +173,7 @@ class Run:
         if delay is None and not self.caller.waiting:
             self.deadlock()
             return
-        channel.flush("parked", delay)
+        channel.park(delay)
 
     def deadlock(self) -> None:
         """End a run that waits for what can never happen, at the line where it waits."""

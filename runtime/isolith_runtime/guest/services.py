@@ -5,23 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 from isolith_runtime.guest.capabilities import Caller
+from isolith_runtime.guest.output import Output
 from isolith_runtime.guest.toolerror import InvalidArguments, UnknownTool
 
 HOST = ""
 """The connector name under which the host's own services are called."""
 
 
-class Budget:
-    """`budget.remaining`: what is left of the run's budgets. `budget.limits`: what it began with."""
+class Remaining(dict[str, object]):
+    """What is left of a run's budgets, by name: as items and as attributes."""
 
-    def __init__(self, caller: Caller, limits: dict[str, object]) -> None:
-        self._caller = caller
+    def __getattr__(self, name: str) -> object:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no budget {name!r} to ask for; there are: {', '.join(self)}") from None
+
+
+class Budget:
+    """`budget.remaining`: what is left, as this side counts it. `budget.limits`: what the run began with."""
+
+    def __init__(self, caller: Caller, output: Output, limits: dict[str, Any]) -> None:
+        self._caller, self._output = caller, output
+        self._began = caller.loop.time()
         self.limits = dict(limits)
 
     @property
-    def remaining(self) -> object:
-        """What is left; the host counts. A value in a synchronous script, else await it."""
-        return self._caller.call(HOST, "remaining", {})
+    def remaining(self) -> Remaining:
+        """Calls, seconds, bytes of logs and emitted events that are left; never below 0."""
+        left = {
+            "calls": self.limits["calls"] - self._caller.made,
+            "wall_s": self.limits["wall_s"] - (self._caller.loop.time() - self._began),
+            "log_bytes": self._output.log_bytes,
+            "emit_events": self._output.emit_events,
+        }
+        return Remaining({name: max(0, value) for name, value in left.items()})
 
 
 class Snippets:
@@ -49,6 +67,11 @@ class Artifact:
     def __init__(self, handle: str, name: str, mime: str, size: int) -> None:
         self.handle, self.name, self.mime, self.size = handle, name, mime, size
 
+    @classmethod
+    def of(cls, record: Any) -> Artifact:
+        """From the host's record."""
+        return cls(record["handle"], record["name"], record["mime"], record["bytes"])
+
     def __repr__(self) -> str:
         return f"<artifact {self.handle}: {self.name}, {self.mime}, {self.size} bytes>"
 
@@ -57,7 +80,7 @@ class Artifact:
         return {"handle": self.handle, "name": self.name, "mime": self.mime, "bytes": self.size}
 
 
-def services(caller: Caller, start: dict[str, Any]) -> dict[str, object]:
+def services(caller: Caller, output: Output, start: dict[str, Any]) -> dict[str, object]:
     """The globals, for one run."""
 
     def search(query: str = "", **options: object) -> object:
@@ -74,12 +97,12 @@ def services(caller: Caller, start: dict[str, Any]) -> dict[str, object]:
             raise InvalidArguments("artifact(...) takes bytes or text", method="artifact", kind="invalid_arguments")
         mime = mime or ("text/plain" if isinstance(data, str) else "application/octet-stream")
         content = data.encode() if isinstance(data, str) else bytes(data)
-        return caller.call(HOST, "artifact", {"content": content, "name": name, "mime": mime})
+        return caller.call(HOST, "artifact", {"content": content, "name": name, "mime": mime}, Artifact.of)
 
     return {
         "search": search,
         "describe": describe,
         "artifact": artifact,
-        "budget": Budget(caller, start["limits"]),
+        "budget": Budget(caller, output, start["limits"]),
         "snippets": Snippets(caller, start["snippets"]),
     }

@@ -106,7 +106,7 @@ def _rehearse(guest: BootedGuest, step: int, script: str) -> None:
         "input": None,
         "connectors": {"demo": {"methods": ["method"], "aliases": {}}},
         "snippets": [],
-        "limits": {},
+        "limits": {"calls": 1, "wall_s": 1},
         "seed": 0,
         "log_bytes": 1000,
         "emit_events": 10,
