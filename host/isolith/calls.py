@@ -78,17 +78,20 @@ class CallDesk:
     _running: collections.Counter[str] = field(default_factory=collections.Counter)
     _admitted: collections.Counter[str] = field(default_factory=collections.Counter)
     _last: int = 0
+    _admitted_in_all: int = 0
+    _owed: int = 0
+    _making: int = 0
     _closed: bool = False
 
     @property
     def admitted(self) -> int:
         """How many calls were admitted."""
-        return sum(self._admitted.values())
+        return self._admitted_in_all
 
     @property
     def under_way(self) -> bool:
         """Whether an answer is still owed."""
-        return any(use.status == "running" for use in self._uses.values())
+        return self._owed > 0
 
     def first_under_way(self) -> tuple[str, int | None] | None:
         """The oldest call without an answer, by name and line."""
@@ -103,6 +106,7 @@ class CallDesk:
             self.refuse("it numbered two calls alike")
             return
         self._last = frame.number
+        self._owed += 1
         use = _Use(frame, f"{self.identity.execution_id}.{frame.number}")
         try:
             self._admit(use)
@@ -168,6 +172,7 @@ class CallDesk:
             message = f"the arguments of {frame.connector}.{frame.method} are larger than {limit:,} bytes"
             raise CallError("invalid_arguments", message, hint="send less at a time, or an artifact's handle")
         self._admitted[frame.connector] += 1
+        self._admitted_in_all += 1
 
     def _judge(self, method: Method, connector: str) -> None:
         if method.policy == "ask":
@@ -180,16 +185,20 @@ class CallDesk:
 
     def _start_next(self) -> None:
         """Start what may start: in the order of the calls, past those whose connector is busy."""
+        if not self._queue:
+            return
         waiting: collections.deque[_Use] = collections.deque()
-        while self._queue and self._running.total() < self.budgets.concurrent_calls:
+        while self._queue and self._making < self.budgets.concurrent_calls:
             use = self._queue.popleft()
             if self._running[use.frame.connector] >= self.budgets.concurrent_calls_per_connector:
                 waiting.append(use)
                 continue
             self._running[use.frame.connector] += 1
+            self._making += 1
             use.started = time.perf_counter()
             use.task = asyncio.create_task(self._make(use))
-        self._queue = waiting + self._queue
+        if waiting:
+            self._queue = waiting + self._queue
 
     async def _make(self, use: _Use) -> None:
         connector, method = use.names
@@ -208,6 +217,7 @@ class CallDesk:
             self._fail(use, CallError("internal", diagnostic.message, hint=diagnostic.hint), diagnostic.error_id)
         finally:
             self._running[use.frame.connector] -= 1
+            self._making -= 1
             if not self._closed:
                 self._start_next()
 
@@ -296,6 +306,7 @@ class CallDesk:
         if use.status != "running":
             return
         use.status = status
+        self._owed -= 1
         if use.started is not None:
             use.duration_ms = round((time.perf_counter() - use.started) * 1e3, 3)
         connector, method = use.names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
@@ -17,19 +18,20 @@ class EventLog:
 
     def __init__(self, execution_id: str) -> None:
         self._execution_id = execution_id
-        self._events: list[Event] = []
+        self._events: list[tuple[str, float, dict[str, object]]] = []
         self._closed = False
+        self._waited_for = False
         self._changed = asyncio.Event()
 
-    def append(self, name: str, at: datetime | None = None, **parts: object) -> None:
-        """Add one event."""
+    def append(self, name: str, at: float | None = None, **parts: object) -> None:
+        """Add one event; `at` in seconds since the epoch, now by default."""
         if len(self._events) >= MAX_EVENTS and name != "outcome":
             if len(self._events) > MAX_EVENTS:
                 return
             name, parts = "truncated", {"message": f"more than {MAX_EVENTS:,} events; the rest is left out"}
-        head: Event = {"event": name, "execution_id": self._execution_id, "seq": len(self._events) + 1}
-        self._events.append({**head, "at": at or datetime.now(UTC), **parts})
-        self._changed.set()
+        self._events.append((name, time.time() if at is None else at, parts))
+        if self._waited_for:
+            self._changed.set()
 
     def close(self) -> None:
         """There will be no more."""
@@ -41,9 +43,12 @@ class EventLog:
         position = after
         while True:
             while position < len(self._events):
-                yield self._events[position]
+                name, at, parts = self._events[position]
                 position += 1
+                head: Event = {"event": name, "execution_id": self._execution_id, "seq": position}
+                yield {**head, "at": datetime.fromtimestamp(at, UTC), **parts}
             if self._closed:
                 return
+            self._waited_for = True
             changed = self._changed = asyncio.Event() if self._changed.is_set() else self._changed
             await changed.wait()

@@ -185,7 +185,7 @@ class Execution:
                 self._take(frame)
         if state is State.GONE:
             self._end(self._gone())
-        elif state in {State.RESTING, State.WAITING}:
+        elif state.ready:
             self._rest(delay, frames)
 
     def _take(self, frame: protocol.Frame) -> None:
@@ -216,7 +216,10 @@ class Execution:
 
     def _answer(self, frame: str) -> None:
         self._outbox.append(frame)
-        self._flush_soon()
+        if self._desk.under_way:
+            self._flush_soon()
+        else:
+            self._flush()  # nothing else can become ready in this turn of the loop
 
     def _flush_soon(self) -> None:
         """Deliver in the loop's next turn, so that answers that are ready together cross together."""
@@ -228,16 +231,14 @@ class Execution:
         """A timer of the script is due."""
         self._wake = None
         guest = self._guest
-        if guest is not None and guest.state in {State.RESTING, State.WAITING} and self._forced is None:
+        if guest is not None and guest.state.ready and self._forced is None:
             frames, self._outbox = self._outbox, []
             guest.deliver(frames)
 
     def _flush(self) -> None:
         self._flushing = False
         guest = self._guest
-        if guest is None or guest.state not in {State.RESTING, State.WAITING} or self._forced is not None:
-            return
-        if not self._outbox:
+        if guest is None or not guest.state.ready or not self._outbox or self._forced is not None:
             return
         if self._wake is not None:
             self._wake.cancel()
@@ -257,12 +258,12 @@ class Execution:
         else:
             self._log_left -= size
         self._output_bytes += size
-        now = datetime.now(UTC)
+        now = time.time()
         record = LogRecord(
             level=frame.level,  # type: ignore[arg-type]
             message=message,
             attrs=frame.attrs,
-            at=now,
+            at=datetime.fromtimestamp(now, UTC),
             seq=len(self._logs) + 1,
         )
         self._logs.append(record)

@@ -31,6 +31,11 @@ class State(Enum):
     WAITING = "waiting"
     GONE = "gone"
 
+    @property
+    def ready(self) -> bool:
+        """Whether the guest takes frames now."""
+        return self is State.RESTING or self is State.WAITING
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:
