@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import io
+import logging
 import sys
 from contextlib import redirect_stdout
 from importlib.metadata import version
@@ -124,7 +125,7 @@ def _root(
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer(),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger("warning"),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
 

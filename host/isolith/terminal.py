@@ -141,7 +141,7 @@ def _place(diagnostic: Diagnostic) -> list[str]:
     if diagnostic.line is None:
         return [f"  in {diagnostic.tool}"] if diagnostic.tool else []
     if diagnostic.source_line is None:
-        return [f"  line {diagnostic.line}"]
+        return [f"  line {diagnostic.line}" + (f", column {diagnostic.column}" if diagnostic.column else "")]
     text, before = _excerpt(diagnostic.source_line, diagnostic.column or 1)
     shown = [f"{diagnostic.line:>5} | {text}"]
     return shown if diagnostic.column is None else [*shown, f"      | {' ' * cell_len(before)}^"]

@@ -101,7 +101,8 @@ def test_a_failure_has_its_line_a_caret_and_a_hint() -> None:
     ("diagnostic", "lines"),
     [
         (FAILED.model_copy(update={"column": None, "hint": None}), ["    3 | x = 1/0"]),
-        (FAILED.model_copy(update={"source_line": None, "hint": None}), ["  line 3"]),
+        (FAILED.model_copy(update={"source_line": None, "hint": None}), ["  line 3, column 5"]),
+        (FAILED.model_copy(update={"source_line": None, "column": None, "hint": None}), ["  line 3"]),
         (FAILED.model_copy(update={"line": None, "tool": "crm.list", "hint": None}), ["  in crm.list"]),
         (FAILED.model_copy(update={"line": None, "hint": None}), []),
         (
