@@ -11,7 +11,7 @@ MAX_BYTES = 64 * 1024 * 1024
 """How many bytes one execution may keep in all."""
 
 
-class ArtifactsFull(Exception):  # noqa: N818 - says the state
+class ArtifactsFull(Exception):
     """The execution keeps as much as it may."""
 
 

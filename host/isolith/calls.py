@@ -10,21 +10,24 @@ from __future__ import annotations
 import asyncio
 import collections
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from isolith_bindings.catalog import Catalog
+from isolith.artifacts import ArtifactsFull, ArtifactStore
+from isolith.internal import internal_error
+from isolith.outcome import CallRecord, CallStatus, Diagnostic, Kind
 from isolith_bindings.connector import CallContext, Connector, Method
 from isolith_bindings.errors import CallError
 from isolith_runtime import protocol
 from isolith_runtime.guest import codec
 
-from isolith.artifacts import ArtifactsFull, ArtifactStore
-from isolith.budgets import Budgets
-from isolith.events import EventLog
-from isolith.host_services import HostServices
-from isolith.internal import internal_error
-from isolith.outcome import CallRecord, CallStatus, Diagnostic, Kind
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from isolith.budgets import Budgets
+    from isolith.events import EventLog
+    from isolith.host_services import HostServices
+    from isolith_bindings.catalog import Catalog
 
 HOST = ""
 """The connector name under which a script reaches the host's own services."""
@@ -163,7 +166,8 @@ class CallDesk:
             raise CallError("calls_exceeded", f"this run may make {budgets.calls} calls, and has", hint=_FEWER)
         if self._admitted[frame.connector] >= budgets.calls_per_connector:
             limit = budgets.calls_per_connector
-            raise CallError("calls_exceeded", f"this run may call {frame.connector} {limit} times, and has", hint=_FEWER)
+            message = f"this run may call {frame.connector} {limit} times, and has"
+            raise CallError("calls_exceeded", message, hint=_FEWER)
         if frame.connector != HOST:
             use.connector, use.method = self.catalog.resolve(frame.connector, frame.method)
             self._judge(use.method, frame.connector)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from pathlib import Path
-from types import TracebackType
-from typing import Literal, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import anyio.to_thread
-from isolith_bindings.catalog import Catalog
-from isolith_bindings.connector import Connector
-from isolith_bindings.functions import as_connector
-from isolith_runtime.driver import Supply
-from isolith_runtime.engine import Variant
-from isolith_runtime.inputs import Recording
 from pydantic import TypeAdapter
 
 from isolith.budgets import Budgets, HostPolicy
 from isolith.errors import UsageError
 from isolith.execution import Execution, Order
-from isolith.outcome import Outcome
 from isolith.supply import get_supply, ready_supply
+from isolith_bindings.catalog import Catalog
+from isolith_bindings.functions import as_connector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+    from types import TracebackType
+
+    from isolith.outcome import Outcome
+    from isolith_bindings.connector import Connector
+    from isolith_runtime.driver import Supply
+    from isolith_runtime.engine import Variant
+    from isolith_runtime.inputs import Recording
 
 Policy = Literal["trusted", "careful", "readonly"]
 
@@ -29,8 +33,8 @@ Policy = Literal["trusted", "careful", "readonly"]
 class CodeMode:
     """Runs scripts against a set of connectors, each in an isolate of its own.
 
-    `connectors`: decorated classes, instances, modules, functions or `Connector`s. `ceilings`: how far a caller may raise
-    a budget. `home`: where images are kept, in place of the user's cache folder. Use it as `async with`, so that
+    `connectors`: decorated classes, instances, modules, functions or `Connector`s. `ceilings`: how far a caller may
+    raise a budget. `home`: where images are kept, in place of the user's cache folder. Use it as `async with`, so that
     connectors are closed; safe for many executions at a time, in one event loop.
     """
 
@@ -69,7 +73,7 @@ class CodeMode:
         for connector in self.connectors:
             await connector.aclose()
 
-    def start(
+    def start(  # noqa: PLR0913 - all but the script are options
         self,
         script: str | bytes,
         *,
@@ -85,7 +89,10 @@ class CodeMode:
         variant: Variant = "epoch" if granted.fuel is None else "fuel"
 
         async def supply() -> Supply:
-            return ready_supply(variant, self._home) or await anyio.to_thread.run_sync(get_supply, variant, self._home)
+            ready = ready_supply(variant, self._home)
+            if ready is None:
+                ready = await anyio.to_thread.run_sync(partial(get_supply, variant, self._home))
+            return ready
 
         order = Order(
             script,
@@ -96,7 +103,7 @@ class CodeMode:
             supply,
             principal,
             session,
-            None if result_type is None else TypeAdapter(result_type).validate_python,
+            None if result_type is None else _validator(result_type),
             replay,
         )
         execution = Execution(order)
@@ -150,3 +157,8 @@ class CodeMode:
                 )
 
         return asyncio.run(once())
+
+
+def _validator(result_type: Any) -> Callable[[object], object]:  # noqa: ANN401 - whatever pydantic takes for a type
+    adapter: TypeAdapter[object] = TypeAdapter(result_type)
+    return adapter.validate_python

@@ -7,16 +7,18 @@ lies can name no cause it did not have.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from isolith.foreign import not_a_script
+from isolith.outcome import Diagnostic, Kind
 from isolith_runtime.driver import NOTHING_SPENT, Departure, Spent
 from isolith_runtime.isolate import End
 from isolith_runtime.limits import Stop
-from isolith_runtime.protocol import Failure
 
-from isolith.budgets import Budgets
-from isolith.foreign import not_a_script
-from isolith.normalize import Prepared
-from isolith.outcome import Diagnostic, Kind
+if TYPE_CHECKING:
+    from isolith.budgets import Budgets
+    from isolith.normalize import Prepared
+    from isolith_runtime.protocol import Failure
 
 _CLAIMABLE: frozenset[str] = frozenset(
     {
@@ -70,7 +72,8 @@ def of_failure(failure: Failure, script: Prepared, facts: Facts) -> Diagnostic:
         message = f"the script needed more memory than its budget of {facts.budgets.memory_mb} MiB"
     elif kind == "output_exceeded":
         message = f"{message}; `value_bytes` is {facts.budgets.value_bytes:,}"
-    return _at(script, failure.line, failure.column, kind, message, hint, tool=failure.tool, retriable=failure.retriable)
+    tool, retriable = failure.tool, failure.retriable
+    return _at(script, failure.line, failure.column, kind, message, hint, tool=tool, retriable=retriable)
 
 
 def _kind(failure: Failure, facts: Facts) -> Kind:
@@ -107,7 +110,8 @@ def of_wall(script: Prepared, budgets: Budgets, waiting: tuple[str, int | None] 
     """The diagnostic of a run whose time is over."""
     doing = f", waiting for {waiting[0]}" if waiting else ""
     message = f"the run took longer than its budget of {budgets.wall_s:g} s (`wall_s`){doing}"
-    return _at(script, line or (waiting[1] if waiting else None), None, "wall_exceeded", message, "do less, or ask for more time")
+    line = line or (waiting[1] if waiting else None)
+    return _at(script, line, None, "wall_exceeded", message, "do less, or ask for more time")
 
 
 def of_cancel(script: Prepared, line: int | None) -> Diagnostic:

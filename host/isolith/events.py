@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 MAX_EVENTS = 20_000
 """How many events of one execution are kept; past it one `truncated` event, then only the outcome."""
@@ -23,13 +26,13 @@ class EventLog:
         self._waited_for = False
         self._changed = asyncio.Event()
 
-    def append(self, name: str, at: float | None = None, **parts: object) -> None:
-        """Add one event; `at` in seconds since the epoch, now by default."""
+    def append(self, name: str, /, **parts: object) -> None:
+        """Add one event with the present time."""
         if len(self._events) >= MAX_EVENTS and name != "outcome":
             if len(self._events) > MAX_EVENTS:
                 return
             name, parts = "truncated", {"message": f"more than {MAX_EVENTS:,} events; the rest is left out"}
-        self._events.append((name, time.time() if at is None else at, parts))
+        self._events.append((name, time.time(), parts))
         if self._waited_for:
             self._changed.set()
 

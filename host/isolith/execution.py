@@ -8,27 +8,30 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from isolith_bindings.catalog import Catalog
+from isolith import ending
+from isolith.artifacts import ArtifactStore
+from isolith.calls import CallDesk, Identity
+from isolith.events import Event, EventLog
+from isolith.host_services import HostServices
+from isolith.internal import internal_error
+from isolith.normalize import Prepared, Refused, prepare
+from isolith.outcome import Diagnostic, LogRecord, Outcome, Usage
+from isolith.reply import Reply, reply_of
 from isolith_runtime import protocol
 from isolith_runtime.driver import Guest, State, Supply
 from isolith_runtime.guest import codec
 from isolith_runtime.inputs import Inputs, Recording
 from isolith_runtime.limits import Limits, Stop
 
-from isolith import ending
-from isolith.artifacts import ArtifactStore
-from isolith.budgets import Budgets
-from isolith.calls import CallDesk, Identity
-from isolith.events import Event, EventLog
-from isolith.host_services import HostServices
-from isolith.internal import internal_error
-from isolith.normalize import Prepared, Refused, prepare
-from isolith.outcome import Diagnostic, LogRecord, Outcome, Status, Usage
-from isolith.reply import Reply, reply_of
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from isolith.budgets import Budgets
+    from isolith_bindings.catalog import Catalog
 
 _CALLS_PATIENCE_S = 0.2
 """Seconds that calls get to end after their cancellation, before the outcome is written without them."""
@@ -186,7 +189,7 @@ class Execution:
         if state is State.GONE:
             self._end(self._gone())
         elif state.ready:
-            self._rest(delay, frames)
+            self._rest(delay)
 
     def _take(self, frame: protocol.Frame) -> None:
         if isinstance(frame, protocol.Call):
@@ -202,7 +205,7 @@ class Execution:
         elif isinstance(frame, protocol.Warn):
             self._warn(frame)
 
-    def _rest(self, delay: float | None, frames: list[protocol.Frame]) -> None:
+    def _rest(self, delay: float | None) -> None:
         """The guest waits: deliver what there is, or see to it that something will wake it."""
         if self._wake is not None:
             self._wake.cancel()
@@ -258,23 +261,23 @@ class Execution:
         else:
             self._log_left -= size
         self._output_bytes += size
-        now = time.time()
         record = LogRecord(
             level=frame.level,  # type: ignore[arg-type]
             message=message,
             attrs=frame.attrs,
-            at=datetime.fromtimestamp(now, UTC),
+            at=datetime.now(UTC),
             seq=len(self._logs) + 1,
         )
         self._logs.append(record)
-        self._events.append("log", now, level=record.level, message=message, attrs=frame.attrs, line=frame.line)
+        self._events.append("log", level=record.level, message=message, attrs=frame.attrs, line=frame.line)
 
     def _emit(self, name: str, size: int, **parts: object) -> None:
         self._emits_left -= 1
         self._output_bytes += size
         if self._emits_left < 0 or self._output_bytes > self._budgets.value_bytes:
             if not self._truncated:
-                self._events.append("truncated", message=f"emitted more than `emit_events`: {self._budgets.emit_events:,}")
+                limit = self._budgets.emit_events
+                self._events.append("truncated", message=f"more than {limit:,} events emitted: `emit_events`")
             self._truncated = True
             return
         self._events.append(name, **parts)
@@ -381,10 +384,7 @@ class Execution:
 _MAX_WARNINGS = 200
 
 
-class _Unfit(Exception):  # noqa: N818 - never leaves this file
+class _Unfit(Exception):
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
         self.diagnostic = Diagnostic(kind="invalid_input", message=message, hint=hint)
-
-
-__all__ = ["Execution", "Order", "Status"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-
-from isolith_bindings.catalog import Catalog
-from isolith_bindings.errors import CallError
+from typing import TYPE_CHECKING
 
 from isolith.artifacts import ArtifactsFull, ArtifactStore
+from isolith_bindings.errors import CallError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from isolith_bindings.catalog import Catalog
 
 
 class HostServices:
@@ -41,7 +44,8 @@ class HostServices:
     async def _artifact(self, arguments: Mapping[str, object]) -> object:
         content, mime, name = arguments.get("content"), arguments.get("mime"), arguments.get("name")
         if not isinstance(content, bytes) or not isinstance(mime, str) or not isinstance(name, str):
-            raise CallError("invalid_arguments", "artifact(...) takes bytes or text, with a name and a mime type as text")
+            message = "artifact(...) takes bytes or text, with a name and a mime type as text"
+            raise CallError("invalid_arguments", message)
         try:
             return self._artifacts.keep(content, mime=mime, name=name).model_dump()
         except ArtifactsFull as error:

@@ -43,7 +43,7 @@ _DECIMAL_BITS = 4096
 _ARRAYS = (list, tuple, collections.deque, range, MappingView)
 
 
-class NoJsonForm(TypeError):  # noqa: N818 - named for what it says, as in the codec
+class NoJsonForm(TypeError):
     """A value of the host's that no rule covers; the message names its path, `$` being the whole."""
 
     def __init__(self, reason: str) -> None:

@@ -54,7 +54,7 @@ class Refused:
     diagnostic: Diagnostic
 
 
-class _Unfit(Exception):  # noqa: N818 - never leaves this file
+class _Unfit(Exception):
     def __init__(self, kind: Kind, message: str, hint: str, *, at: tuple[int, int] | None = None) -> None:
         super().__init__(message)
         line, column = at or (None, None)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import anyio.to_thread
-from isolith_runtime.protocol import Result
 from pydantic import ValidationError
 
 from isolith.artifacts import ArtifactsFull, ArtifactStore
-from isolith.budgets import Budgets
 from isolith.json_form import to_json_text
-from isolith.normalize import Prepared
 from isolith.outcome import Diagnostic, Status
 from isolith.shortening import CHARACTERS_PER_TOKEN, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from isolith.budgets import Budgets
+    from isolith.normalize import Prepared
+    from isolith_runtime.protocol import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,7 @@ class Reply:
         return Shown(shorten(self.value, budgets.value_tokens), truncated=True)
 
 
-def reply_of(
-    result: Result, script: Prepared, budgets: Budgets, validate: Callable[[object], object] | None
-) -> Reply:
+def reply_of(result: Result, script: Prepared, budgets: Budgets, validate: Callable[[object], object] | None) -> Reply:
     """The reply to a script that came to its end."""
     if result.size > budgets.value_bytes + _FRAME_SLACK:
         message = f"the value is {result.size:,} bytes; `value_bytes` is {budgets.value_bytes:,}"

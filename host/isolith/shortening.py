@@ -5,8 +5,9 @@ Only what is kept is walked, so the work is bounded by what the reader gets and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import islice
+from typing import cast
 
 from isolith.json_form import to_json_text
 
@@ -29,18 +30,25 @@ def shorten(value: object, max_tokens: int) -> object:
 
 
 def _cut(value: object, items: int, text: int, depth: int) -> object:
-    if isinstance(value, str):
-        return value if len(value) <= text else f"{value[:text]}… (+{len(value) - text:,} characters)"
-    if isinstance(value, (bytes, bytearray)):
-        return bytes(value) if len(value) <= text else f"<{len(value):,} bytes>"
+    if not isinstance(value, (Mapping, list, tuple, set, frozenset)):
+        return _cut_atom(value, text)
+    whole = cast("Collection[object]", value)
+    left_out = len(whole) - items
+    if depth == 0:
+        return f"<{type(value).__name__} of {len(whole):,} items>"
+    if isinstance(value, Mapping):
+        pairs = islice(cast("Mapping[object, object]", value).items(), items)
+        kept = {key: _cut(item, items, text, depth - 1) for key, item in pairs}
+        return kept if left_out <= 0 else {**kept, "…": f"{left_out:,} more keys"}
+    shown = [_cut(item, items, text, depth - 1) for item in islice(whole, items)]
+    return shown if left_out <= 0 else [*shown, f"… {left_out:,} more items"]
+
+
+def _cut_atom(value: object, text: int) -> object:
+    if isinstance(value, str) and len(value) > text:
+        return f"{value[:text]}… (+{len(value) - text:,} characters)"
+    if isinstance(value, (bytes, bytearray)) and len(value) > text:
+        return f"<{len(value):,} bytes>"
     if isinstance(value, int) and value.bit_length() > text * 4:
         return f"<integer of {value.bit_length():,} bits>"
-    if not isinstance(value, (Mapping, list, tuple, set, frozenset)):
-        return value
-    if depth == 0:
-        return f"<{type(value).__name__} of {len(value):,} items>"
-    if isinstance(value, Mapping):
-        kept = {key: _cut(item, items, text, depth - 1) for key, item in islice(value.items(), items)}
-        return kept if len(value) <= items else {**kept, "…": f"{len(value) - items:,} more keys"}
-    shown = [_cut(item, items, text, depth - 1) for item in islice(value, items)]
-    return shown if len(value) <= items else [*shown, f"… {len(value) - items:,} more items"]
+    return value

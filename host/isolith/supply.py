@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from isolith_runtime.driver import Supply
 from isolith_runtime.engine import Engine, Variant
@@ -11,6 +11,9 @@ from isolith_runtime.image.builder import open_store
 from isolith_runtime.image.progress import Progress, silent
 from isolith_runtime.pool import IsolatePool
 from isolith_runtime.threads import GuestThreads
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _lock = threading.Lock()
 _supplies: dict[tuple[Path | None, Variant], Supply] = {}
