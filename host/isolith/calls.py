@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isolith.artifacts import ArtifactsFull, ArtifactStore
@@ -76,15 +76,16 @@ class CallDesk:
     services: HostServices
     answer: Callable[[str], None]
     refuse: Callable[[str], None]
-    _uses: dict[int, _Use] = field(default_factory=dict)
-    _queue: collections.deque[_Use] = field(default_factory=collections.deque)
-    _running: collections.Counter[str] = field(default_factory=collections.Counter)
-    _admitted: collections.Counter[str] = field(default_factory=collections.Counter)
-    _last: int = 0
-    _admitted_in_all: int = 0
-    _owed: int = 0
-    _making: int = 0
-    _closed: bool = False
+
+    def __post_init__(self) -> None:
+        self._uses: dict[int, _Use] = {}
+        self._queue: collections.deque[_Use] = collections.deque()
+        self._running: collections.Counter[str] = collections.Counter()
+        self._admitted: collections.Counter[str] = collections.Counter()
+        # Kept beside the two counters, because a call must not cost a walk over all of them.
+        self._making = self._admitted_in_all = self._owed = 0
+        self._last = 0
+        self._closed = False
 
     @property
     def admitted(self) -> int:
@@ -229,14 +230,22 @@ class CallDesk:
         """The call, within `call_s` since it last showed progress and `call_cap_s` in all."""
         loop, budgets = asyncio.get_running_loop(), self.budgets
         begun = loop.time()
+        limit = asyncio.timeout(budgets.call_s)
+
+        def note(parts: dict[str, object]) -> None:
+            if use.status == "running" and not limit.expired():
+                limit.reschedule(min(loop.time() + budgets.call_s, begun + budgets.call_cap_s))
+                self.events.append("progress", call_id=use.call_id, **parts)
+
+        def progress(done: float, total: float | None = None, text: str | None = None) -> None:
+            parts: dict[str, object] = {"done": done, "total": total, "text": text}
+            if _in_loop(loop):
+                note(parts)
+            else:
+                loop.call_soon_threadsafe(note, parts)
+
         try:
-            async with asyncio.timeout(budgets.call_s) as limit:
-
-                def progress(done: float, total: float | None = None, text: str | None = None) -> None:
-                    if not limit.expired():
-                        limit.reschedule(min(loop.time() + budgets.call_s, begun + budgets.call_cap_s))
-                    self.events.append("progress", call_id=use.call_id, done=done, total=total, text=text)
-
+            async with limit:
                 return await self._perform(use, progress)
         except TimeoutError:
             if not limit.expired():
@@ -324,6 +333,13 @@ class CallDesk:
             duration_ms=use.duration_ms,
             error=error,
         )
+
+
+def _in_loop(loop: asyncio.AbstractEventLoop) -> bool:
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
 
 
 _FEWER = "ask for more in one call, or have the host raise the budget `calls`"

@@ -26,6 +26,7 @@ from isolith.normalize import Prepared, prepare
 from isolith.outcome import Outcome, outcome_schema
 from isolith.request import Request, read_request
 from isolith.run_command import Form, answer, run_script
+from isolith.self_test import trip_limits
 from isolith.supply import get_supply
 from isolith.terminal import Progress, Terminal
 from isolith_bindings.catalog import Catalog
@@ -300,9 +301,11 @@ def _schema() -> None:
 @app.command(epilog="Example: isolith doctor")
 @_guarded
 def doctor() -> None:
-    """Say what is missing on this machine, and what mends it. Ends with 1 if anything is."""
+    """Say what is missing on this machine and what mends it; trip every limit once. Ends with 1 if anything fails."""
     terminal = _terminal()
     findings = examine(open_store())
+    if all(finding.ok for finding in findings):
+        findings += asyncio.run(trip_limits())
     for finding in findings:
         terminal.write(f"{'ok     ' if finding.ok else 'missing'}  {finding.name}: {finding.detail}")
         if finding.mend:

@@ -38,12 +38,12 @@ _WHAT_COUNTS = (
 def connect(spec: str) -> list[Connector]:
     """The connectors of one SPEC, at least one. Raises ConnectError, which names the place and the mend."""
     path = Path(spec)
-    if _LATER.fullmatch(spec) or (_COMMAND.fullmatch(spec) and not path.exists()):
+    if _LATER.fullmatch(spec) or (_COMMAND.fullmatch(spec) and not _exists(path)):
         raise ConnectError(
             f"`{spec}`: MCP servers and OpenAPI documents cannot be connected in this version; "
             "connect a Python file, FILE.py, or module:object"
         )
-    if path.exists() or spec.endswith(".py"):
+    if spec.endswith(".py") or (spec and _exists(path)):
         module = _load(path)
         return _found(spec, module, path.stem)
     match = _OBJECT.fullmatch(spec)
@@ -115,9 +115,16 @@ def _told(spec: str) -> Generator[None]:
 # ---------------------------------------------------------------------------------------------- loading
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # no name that a file could have
+        return False
+
+
 def _load(path: Path) -> ModuleType:
     """The module in a file. Raises ConnectError for what is no Python file and for what it raises."""
-    if not path.exists():
+    if not _exists(path):
         raise ConnectError(f"`{path}`: there is no such file")
     if path.suffix != ".py" or not path.is_file():
         raise ConnectError(f"`{path}` is not a Python file; connect FILE.py, or module:object")

@@ -83,6 +83,7 @@ class Execution:
         self._timers: list[asyncio.TimerHandle] = []
         self._wake: asyncio.TimerHandle | None = None
         self._flushing = False
+        self._taking = False
         self._forced: Stop | str | None = None
         self._warnings: list[Diagnostic] = list(order.warnings)
         self._logs: list[LogRecord] = []
@@ -178,6 +179,7 @@ class Execution:
         if self._outcome.done() or self._task_of_end is not None:
             return
         delay: float | None = None
+        self._taking = True
         for frame in frames:
             if isinstance(frame, protocol.Parked):
                 delay = frame.delay
@@ -186,6 +188,7 @@ class Execution:
                 return
             else:
                 self._take(frame)
+        self._taking = False
         if state is State.GONE:
             self._end(self._gone())
         elif state.ready:
@@ -211,7 +214,7 @@ class Execution:
             self._wake.cancel()
             self._wake = None
         if self._outbox:
-            self._flush_soon()
+            self._flush()
         elif delay is not None:
             self._wake = self._loop.call_later(delay, self._flush_timer)
         elif not self._desk.under_way:
@@ -219,6 +222,8 @@ class Execution:
 
     def _answer(self, frame: str) -> None:
         self._outbox.append(frame)
+        if self._taking:
+            return  # what is refused at once crosses when the batch is done
         if self._desk.under_way:
             self._flush_soon()
         else:

@@ -75,9 +75,9 @@ def test_top_level_holds_what_tools_insist_on() -> None:
         ["ruff", "format", "--check", "."],
         ["lint-imports"],
         ["mypy", "runtime", "bindings", "host", "tests"],
-        ["pyright"],
+        ["pyright", "--pythonpath", sys.executable],
     ],
-    ids=lambda command: command[0] + "-" + command[-1].strip("."),
+    ids=lambda command: "-".join(command[:2]),
 )
 def test_tool_is_content(command: list[str]) -> None:
     tool = Path(sys.executable).parent / command[0]
