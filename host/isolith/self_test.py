@@ -67,7 +67,7 @@ async def trip_limits() -> list[Finding]:
     return findings
 
 
-_MEND = "Run no untrusted script with this installation: `pip install --force-reinstall isolith`, then `isolith image clear`."
+_MEND = "Run no untrusted script with this: `pip install --force-reinstall isolith`, then `isolith image clear`."
 
 
 def _judge(trip: Trip, outcome: Outcome) -> Finding:

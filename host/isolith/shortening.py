@@ -35,7 +35,7 @@ def _cut(value: object, items: int, text: int, depth: int) -> object:
     whole = cast("Collection[object]", value)
     left_out = len(whole) - items
     if depth == 0:
-        return f"<{_kind(value)} of {len(whole):,} items>"
+        return f"<{type(whole).__name__} of {len(whole):,} items>"
     if isinstance(value, Mapping):
         pairs = islice(cast("Mapping[object, object]", value).items(), items)
         kept = {key: _cut(item, items, text, depth - 1) for key, item in pairs}
@@ -52,7 +52,3 @@ def _cut_atom(value: object, text: int) -> object:
     if isinstance(value, int) and value.bit_length() > text * 4:
         return f"<integer of {value.bit_length():,} bits>"
     return value
-
-
-def _kind(value: object) -> str:
-    return type(value).__name__
