@@ -173,7 +173,7 @@ def _page(results: list[SearchResult], limit: int, offset: int) -> SearchPage:
     return SearchPage(page, remaining, offset + limit if remaining else None)
 
 
-def _check(function: str, name: str, value: object, fits: bool, expected: str) -> None:  # noqa: FBT001
+def _check(function: str, name: str, value: object, fits: object, expected: str) -> None:
     if not fits:
         raise CallError("invalid_arguments", f"{function}: `{name}`: expected {expected}, was given {value!r:.80}")
 

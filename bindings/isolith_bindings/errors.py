@@ -18,11 +18,11 @@ class BindError(BindingError):
     """An object cannot become a connector. The message names the object and says what to write instead."""
 
 
-class InvalidName(BindError):  # noqa: N818 - says what is, as the tree does
+class InvalidName(BindError):
     """A name that no connector may have: empty, or that of a global of every script."""
 
 
-class NameCollision(BindError):  # noqa: N818 - says what is, as the tree does
+class NameCollision(BindError):
     """Two connectors have one name. The message names both."""
 
 

@@ -105,7 +105,7 @@ def as_connector(obj: object, name: str | None = None) -> Connector:
         return obj
     if isinstance(obj, ModuleType):
         module_name = name or obj.__name__.rpartition(".")[2]
-        return _bind(module_name, obj.__doc__, _module_functions(obj), f"module {obj.__file__ or obj.__name__}")
+        return _bind(module_name, obj.__doc__, _module_functions(obj), f"module {_home(obj)}")
     if isinstance(obj, Mapping):
         named = [(str(key), value) for key, value in cast("Mapping[object, object]", obj).items()]
         return _bind(name or "functions", None, _given_functions(named), "a dict of functions")
@@ -144,8 +144,12 @@ def _from_class(obj: object, name: str | None) -> Connector:
     cls: type = obj if isinstance(obj, type) else type(obj)
     label = getattr(cls, _CONNECTOR, None)
     label = label if isinstance(label, _Label) else _Label(from_class_name(cls.__name__), None)
+    if cls.__module__ == "builtins":
+        raise BindError(
+            f"what is of type {cls.__name__} is no connector: give a class, an instance, a module, or functions"
+        )
     module = sys.modules.get(cls.__module__)
-    origin = f"class {cls.__qualname__} of {getattr(module, '__file__', None) or cls.__module__}"
+    origin = f"class {cls.__qualname__} of {_home(module) if module else cls.__module__}"
     if obj is cls:
         _refuse_arguments(cls)
     description = label.description or cls.__dict__.get("__doc__")
@@ -172,10 +176,15 @@ def _class_methods(cls: type, instance: Instance) -> Iterator[Candidate]:
         function: object = getattr(raw, "__func__", raw)
         options = _options(raw) or _options(function)
         mine = home is cls or _CONNECTOR in vars(home) or options
-        if mine and not attribute.startswith("_") and inspect.isroutine(function):
+        if (
+            mine
+            and not attribute.startswith("_")
+            and callable(function)
+            and inspect.isfunction(inspect.unwrap(function))
+        ):
             yield Candidate(
                 original=(options and options.name) or attribute,
-                function=cast("Callable[..., object]", function),
+                function=function,
                 skip_first=not isinstance(raw, staticmethod),
                 get=instance.getter(attribute),
                 options=options or MethodOptions(),
@@ -213,6 +222,10 @@ def _options(function: object) -> MethodOptions | None:
     return options if isinstance(options, MethodOptions) else None
 
 
+def _home(module: ModuleType) -> str:
+    return getattr(module, "__file__", None) or module.__name__
+
+
 def _shown(obj: object) -> str:
     name = getattr(obj, "__qualname__", None)
-    return f"`{name}`" if isinstance(name, str) else f"a {type(obj).__name__}"
+    return f"`{name}`" if isinstance(name, str) else f"of type {type(obj).__name__}"

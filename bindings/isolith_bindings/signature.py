@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import typing
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Never, NoReturn, get_args
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation, PydanticUserError
@@ -22,6 +22,10 @@ if typing.TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 _RESULT = "return"
+_NOT_THERE = (
+    "an annotation names something that does not exist when it runs: "
+    "import it outside `if TYPE_CHECKING`, at the top of the module"
+)
 
 
 @dataclass(frozen=True)
@@ -88,10 +92,7 @@ def _inspect(function: Callable[..., object], where: str) -> tuple[list[inspect.
         hints: dict[str, object] = typing.get_type_hints(target, include_extras=True)
         return list(inspect.signature(function).parameters.values()), hints
     except NameError as error:
-        raise BindError(
-            f"{where}: {error}; its annotations name something that does not exist when it runs: "
-            "import it outside `if TYPE_CHECKING`, at the top of the module"
-        ) from error
+        raise BindError(f"{where}: {error}; {_NOT_THERE}") from error
     except (TypeError, ValueError) as error:
         raise BindError(f"{where} has no signature that can be read ({error}): wrap it in a function") from error
 
@@ -129,18 +130,23 @@ def _slot(name: str, hint: object, default: object, where: str) -> Slot:
         slot = Slot(name, hint, adapter, default)
         _schemas([slot])
     except (PydanticUserError, PydanticUndefinedAnnotation, PydanticInvalidForJsonSchema) as error:
-        raise _no_data_form(name, hint, where) from error
+        raise _unfit(name, hint, where, error) from error
     return slot
 
 
-def _typed(hint: object) -> Any:  # noqa: ANN401 - pydantic learns at run time what type this is
-    return Any if hint is NO_DEFAULT else hint
+def _typed(hint: Any) -> Any:  # noqa: ANN401 - pydantic learns at run time what type this is
+    return Any if hint in (NO_DEFAULT, NoReturn, Never) else hint
 
 
-def _no_data_form(name: str, hint: object, where: str) -> BindError:
+def _unfit(name: str, hint: object, where: str, error: Exception) -> BindError:
     subject = "its result" if name == _RESULT else f"its parameter `{name}`"
+    what = f"{where}: {subject} is annotated `{render_hint(hint)}`, "
+    if getattr(error, "code", None) == "typed-dict-version":
+        return BindError(what + "a `typing.TypedDict`: before Python 3.12, import TypedDict from `typing_extensions`")
+    if getattr(error, "code", None) in {"class-not-fully-defined", "undefined-annotation"}:
+        return BindError(what + f"which is not complete; {_NOT_THERE}")
     return BindError(
-        f"{where}: {subject} is annotated `{render_hint(hint)}`, which has no data form that could cross to a script: "
+        what + "which has no data form that could cross to a script: "
         "use plain types, a dataclass or a pydantic model; a helper that is no tool begins with `_`"
     )
 
