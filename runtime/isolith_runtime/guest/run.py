@@ -32,6 +32,7 @@ class Run:
         self.start = start
         self.caller = Caller(self.loop, synchronous=False)
         self.connectors: dict[str, Connector] = {}
+        self.advice: list[tuple[str, int]] = []
         self.done = False
         self.main: asyncio.Task[None] | None = None
         random.seed(start["seed"])
@@ -51,7 +52,10 @@ class Run:
         self.caller.synchronous = script.synchronous
         self.connectors = connectors_for(self.caller, self.start["connectors"])
         for kind, message, line in script.warnings:
-            self.warn(kind, message, line)
+            if kind == "check":
+                self.advice.append((message, line))
+            else:
+                self.warn(kind, message, line)
         self.main = self.loop.create_task(self.execute(script), name="script")
 
     async def execute(self, script: Script) -> None:
@@ -100,6 +104,8 @@ class Run:
         encoded = codec.encode(value)
         if len(codec.to_text(encoded)) > self.start["value_bytes"]:
             raise codec.TooLarge
+        for message, line in self.advice:  # about the value: of no use to a script that failed
+            self.warn("check", message, line)
         self.end("result", encoded, value_type(value))
 
     def fail(self, error: BaseException) -> None:
