@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 from typing import TYPE_CHECKING
 
@@ -41,9 +42,11 @@ def ready_supply(variant: Variant = "epoch", home: Path | None = None) -> Supply
 
 
 def close_supplies() -> None:
-    """Drop every supply with its threads and isolates. Nothing may be running; the next use makes new ones."""
+    """Drop every supply with its threads and isolates; what runs is stopped. The next use makes new ones."""
     with _lock:
         for supply in _supplies.values():
-            supply.threads.close()
-            supply.pool.close()
+            supply.close()
         _supplies.clear()
+
+
+atexit.register(close_supplies)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from isolith_runtime import protocol
@@ -69,6 +70,19 @@ class Supply:
     engine: Engine
     pool: IsolatePool
     threads: GuestThreads
+    guests: weakref.WeakSet[Guest] = field(default_factory=lambda: weakref.WeakSet[Guest]())
+
+    def close(self) -> None:
+        """Stop every guest, end the threads, drop the isolates.
+
+        Has to be done before the interpreter ends: a thread that Python ends by itself while it runs wasm takes the
+        whole process with it (SIGABRT).
+        """
+        for guest in list(self.guests):
+            guest.stop(Stop.CANCELLED)
+        self.threads.close()
+        self.pool.close()
+        self.engine.ticker.close()
 
 
 OnBatch = Callable[[list[protocol.Frame], State], None]
@@ -92,6 +106,7 @@ class Guest:
         self._blocked = False
         self.state = State.RESTING
         self.departure: Departure | None = None
+        supply.guests.add(self)
         self.spent = NOTHING_SPENT
 
     def deliver(self, frames: list[str]) -> None:

@@ -67,6 +67,7 @@ class Ticker:
         self._lock = threading.Lock()
         self._running = 0
         self._thread: threading.Thread | None = None
+        self._closing = False
 
     def enter(self) -> None:
         """A guest runs."""
@@ -81,6 +82,13 @@ class Ticker:
         with self._lock:
             self._running -= 1
 
+    def close(self) -> None:
+        """End the thread now; nothing may be running."""
+        with self._lock:
+            thread, self._closing = self._thread, True
+        if thread is not None:
+            thread.join()
+
     def _tick(self) -> None:
         idle = 0
         while True:
@@ -88,8 +96,8 @@ class Ticker:
             self._engine.increment_epoch()
             with self._lock:
                 idle = 0 if self._running else idle + 1
-                if idle > _IDLE_TICKS:
-                    self._thread = None
+                if idle > _IDLE_TICKS or self._closing:
+                    self._thread, self._closing = None, False
                     return
 
 
