@@ -186,4 +186,5 @@ def install_network_and_threads() -> None:
 def install_waiting(loop: GuestLoop) -> None:
     """`time.sleep` and `asyncio.run` of one run."""
     time.sleep = loop.sleep_blocking
-    asyncio.run = lambda main, **_options: loop.run_nested(main)  # type: ignore[assignment]
+    asyncio.run = lambda main, **_options: loop.run_until_complete(main)  # type: ignore[assignment]
+    asyncio.new_event_loop = lambda: loop  # a script that makes a loop to run something on gets its own

@@ -7,26 +7,30 @@ outside, on every call. A call is numbered and queued when it is made, so that c
 from __future__ import annotations
 
 import asyncio
+import collections
 import difflib
 import sys
 from collections.abc import Callable, Coroutine, Generator, Iterator
+from types import FrameType
 from typing import NoReturn
 
 from isolith_runtime.guest import channel, codec
 from isolith_runtime.guest.loop import GuestLoop
-from isolith_runtime.guest.toolerror import InvalidArguments, UnknownTool, make
+from isolith_runtime.guest.toolerror import InvalidArguments, Place, UnknownTool, make
 
 SCRIPT = "<script>"
+_MAX_FAILED = 1000
 
 
 class PendingCall(Coroutine[object, object, object]):
     """A call under way: await it, gather it, make it a task. Used as a value it says so, with its line."""
 
-    def __init__(self, caller: Caller, tool: str, future: asyncio.Future[object], line: int) -> None:
+    def __init__(self, caller: Caller, tool: str, future: asyncio.Future[object], place: Place) -> None:
         self._caller = caller
         self._tool = tool
         self._future = future
-        self._line = line
+        self._place = place
+        self._task: asyncio.Task[object] | None = None
         self._waiting: Generator[object, None, object] | None = None
         self._awaited = False
 
@@ -52,6 +56,19 @@ class PendingCall(Coroutine[object, object, object]):
             self._waiting.close()
 
     @property
+    def _line(self) -> int:
+        return self._place[2]
+
+    def _task_reads(self, task: asyncio.Task[object]) -> None:
+        """The loop says that this task waits for the call."""
+        self._task = task
+
+    @property
+    def _unseen(self) -> bool:
+        """Whether it failed and nothing of the script has looked: neither an `await` nor its task's reader."""
+        return not self._awaited or (self._task is not None and self._task._log_traceback)
+
+    @property
     def __no_data_form__(self) -> str:
         return f"is the call {self._tool}(...) of line {self._line}, not its result: write `await {self._tool}(...)`"
 
@@ -61,7 +78,13 @@ class PendingCall(Coroutine[object, object, object]):
         )
 
     __repr__ = __str__ = __format__ = __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = _misused  # type: ignore[assignment]
+    __enter__ = __exit__ = __aenter__ = __aexit__ = __aiter__ = __call__ = _misused
     __add__ = __radd__ = __sub__ = __mul__ = __lt__ = __gt__ = __le__ = __ge__ = __int__ = __float__ = _misused
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self._misused()  # not False: what it is compared with is its result
+
+    __hash__ = object.__hash__
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith(("_", "cr_", "gi_", "ag_")):  # what asyncio and inspect look for
@@ -76,7 +99,7 @@ class Caller:
         self.loop = loop
         self.synchronous = synchronous
         self.waiting: dict[int, PendingCall] = {}
-        self.unseen: dict[int, PendingCall] = {}
+        self.failed: collections.deque[PendingCall] = collections.deque(maxlen=_MAX_FAILED)
         self._last = 0
 
     def call(
@@ -96,10 +119,10 @@ class Caller:
                 f"{tool}: {reason}", connector=connector, method=method, kind="invalid_arguments"
             ) from None
         self._last += 1
-        line = _script_line()
+        place = _script_place()
         future = _CallFuture(self, self._last)
-        self.waiting[self._last] = pending = PendingCall(self, tool, future, line)
-        channel.send("call", self._last, connector, method, encoded, line)
+        self.waiting[self._last] = pending = PendingCall(self, tool, future, place)
+        channel.send("call", self._last, connector, method, encoded, place[2])
         if not self.synchronous:
             return pending if then is None else _converted(pending, then)
         value = self.loop.wait_for(future)
@@ -122,10 +145,11 @@ class Caller:
         if pending is not None and not pending._future.done():
             exception = error.pop("exception", None)
             failed = make(str(error["kind"]), exception)(**error)  # type: ignore[arg-type]
+            failed.place = pending._place
             pending._future.set_exception(failed)
             pending._future.exception()  # seen: what nobody awaits is reported by name and line, not by asyncio
-            if not pending._awaited and not self.synchronous:
-                self.unseen[number] = pending
+            if not self.synchronous:
+                self.failed.append(pending)
 
 
 class _CallFuture(asyncio.Future[object]):
@@ -148,13 +172,18 @@ async def _converted(pending: PendingCall, then: Callable[[object], object]) -> 
     return then(await pending)
 
 
-def _script_line() -> int:
-    frame = sys._getframe(2)
+def is_call(coroutine: object) -> bool:
+    """Whether what a task runs is a call, which is reported as such."""
+    return isinstance(coroutine, PendingCall) or getattr(coroutine, "cr_code", None) is _converted.__code__
+
+
+def _script_place() -> Place:
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         if frame.f_code.co_filename == SCRIPT:
-            return frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return 0
+            return frame.f_code, frame.f_lasti, frame.f_lineno
+        frame = frame.f_back
+    return sys._getframe(2).f_code, 0, 0
 
 
 def fold(name: str) -> str:
@@ -219,6 +248,14 @@ class Method:
     def __repr__(self) -> str:
         return f"<method {self._parts[1]}.{self._parts[3]}>"
 
+    @property
+    def _path(self) -> str:
+        return f"{self._parts[1]}.{self._parts[3]}"
+
+    @property
+    def __no_data_form__(self) -> str:
+        return f"is the method {self._path}, which has no data form: call it, {self._path}(...)"
+
 
 class Connector:
     """A connector's methods, as attributes or in brackets, under every spelling that tells them apart."""
@@ -243,6 +280,10 @@ class Connector:
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._names.methods))
+
+    @property
+    def _path(self) -> str:
+        return self._name
 
     def __repr__(self) -> str:
         return f"<connector {self._name}: {', '.join(sorted(self._names.methods)[:20])}>"
@@ -274,6 +315,10 @@ class Tools:
 
     def __repr__(self) -> str:
         return f"<tools: {', '.join(sorted(self._connectors))}>"
+
+    @property
+    def __no_data_form__(self) -> str:
+        return "is `tools`, which has no data form: call a method of one of its connectors, or search(...)"
 
 
 def find_connector(connectors: dict[str, Connector], name: str) -> Connector:

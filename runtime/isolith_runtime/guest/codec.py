@@ -24,10 +24,12 @@ MAX_DEPTH = 200
 MAX_NODES = 4_000_000
 _SAFE_BITS = 4096
 _MAX_EQUAL_HASHES = 64
+_MAX_PATH = 60
 
 _PLAIN = {type(None), bool, int, float, str}
 _TEXT_KEYS = {str}
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()), range, collections.deque)
+VIEWS = (type({}.keys()), type({}.values()), type({}.items()), range, collections.deque)
+"""What leaves as a list beside lists."""
 
 Encoder = Callable[[object, int], object]
 
@@ -41,11 +43,12 @@ class NoDataForm(TypeError):
         self.path = ""
 
     def __str__(self) -> str:
-        return f"the value at ${self.path} {self.reason}"
+        path = self.path if len(self.path) <= _MAX_PATH else f"{self.path[:_MAX_PATH]}…"
+        return f"the value at ${path} {self.reason}"
 
 
 class TooLarge(ValueError):
-    """A value of more items than may leave."""
+    """A value of more items, or of more bytes, than may leave; the message, if any, says how large it is."""
 
 
 class Malformed(ValueError):
@@ -154,7 +157,7 @@ class _Encoding:
     def other(self, value: object, depth: int) -> object:
         if isinstance(value, enum.Enum):
             return self.encode(value.value, depth + 1)
-        tag = _TAGGED.get(type(value))
+        tag = TAGGED.get(type(value))
         if tag is not None:
             return {tag[0]: tag[1](value)}
         for kind, name in _CONTAINERS:
@@ -168,18 +171,19 @@ class _Encoding:
         for kind, plain in _BASES:
             if isinstance(value, kind):
                 return self.encode(plain(value), depth)
-        for kind, (name, write) in _TAGGED.items():
+        for kind, (name, write) in TAGGED.items():
             if isinstance(value, kind):
                 return {name: write(value)}
-        if isinstance(value, _VIEWS):
+        if isinstance(value, VIEWS):
             return self.items(value, depth)
-        fields = _fields(value)
+        fields = fields_of(value)
         if fields is None:
             raise NoDataForm(_why_not(value))
         return self.mapping(fields, depth)
 
 
-def _fields(value: object) -> dict[object, object] | None:
+def fields_of(value: object) -> dict[object, object] | None:
+    """What an object that leaves as a mapping leaves as; None for what has no data form."""
     if isinstance(value, type):
         return None
     if dataclasses.is_dataclass(value):
@@ -201,10 +205,10 @@ def _why_not(value: object) -> str:
     if isinstance(reason, str):
         return reason
     if hasattr(value, "__next__"):
-        return f"is a {kind}, which has no data form: wrap it in list(...)"
+        return f"is of type {kind}, which has no data form: wrap it in list(...)"
     if isinstance(value, type) or callable(value):
-        return f"is a {kind}, which has no data form: call it, or leave it out"
-    return f"is a {kind}, which has no data form: make it a dict, a list or text"
+        return f"is of type {kind}, which has no data form: call it, or leave it out"
+    return f"is of type {kind}, which has no data form: make it a dict, a list or text"
 
 
 def _has_tag(value: dict[object, object]) -> bool:
@@ -225,7 +229,7 @@ def _complex(value: object) -> list[str]:
     return [repr(value.real), repr(value.imag)]  # type: ignore[attr-defined]
 
 
-_TAGGED: dict[type, tuple[str, Callable[[object], object]]] = {
+TAGGED: dict[type, tuple[str, Callable[[object], object]]] = {
     datetime.datetime: ("$datetime", _isoformat),
     datetime.date: ("$date", _isoformat),
     datetime.time: ("$time", _isoformat),

@@ -6,8 +6,8 @@ ended a run is decided outside.
 
 from __future__ import annotations
 
-import traceback
-from types import TracebackType
+from itertools import islice
+from types import CodeType, TracebackType
 
 from isolith_runtime.guest.capabilities import SCRIPT
 from isolith_runtime.guest.codec import NoDataForm, TooLarge
@@ -17,6 +17,7 @@ from isolith_runtime.guest.toolerror import ToolError
 _MAX_TEXT = 4000
 _MAX_FRAMES = 8
 _MAX_PARTS = 5
+_MAX_CAUSE = 300
 
 
 class Deadlock(Exception):
@@ -25,21 +26,33 @@ class Deadlock(Exception):
 
 def diagnose(error: BaseException, source: list[str]) -> dict[str, object]:
     """The diagnostic of an uncaught exception, as plain JSON parts."""
-    line, column = _place(error)
+    line, column = _place(error, source)
+    leaves = _leaves(error)
+    failed = next((leaf for leaf in leaves if isinstance(leaf, ToolError)), None)
     return {
         "kind": _kind(error),
         "message": _message(error),
         "line": line,
         "column": column,
         "source_line": source[line - 1].rstrip()[:500] if line and line <= len(source) else None,
-        "hint": _hint(error),
-        "tool": error.tool if isinstance(error, ToolError) and error.tool else None,
-        "retriable": isinstance(error, ToolError) and error.retriable,
+        "hint": next(filter(None, map(_hint, leaves)), None),
+        "tool": failed.tool or None if failed else None,
+        "retriable": all(isinstance(leaf, ToolError) and leaf.retriable for leaf in leaves),
         "traceback": _frames(error, source),
     }
 
 
+def _leaves(error: BaseException) -> list[BaseException]:
+    """The exceptions in a group, itself where it is none."""
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    return [leaf for part in error.exceptions[:_MAX_PARTS] for leaf in _leaves(part)]
+
+
 def _kind(error: BaseException) -> str:
+    if isinstance(error, BaseExceptionGroup):
+        kinds = set(map(_kind, _leaves(error)))  # one cause in a TaskGroup is still that cause
+        return kinds.pop() if len(kinds) == 1 else "exception"
     if isinstance(error, ToolError):
         return error.kind
     for cause, kind in _KINDS:
@@ -61,17 +74,26 @@ def _message(error: BaseException) -> str:
     if isinstance(error, (ToolError, Deadlock, NoDataForm)):
         return _text(error)
     if isinstance(error, TooLarge):
-        return "the value is too large to leave: it has millions of items, or shares parts that multiply"
+        return _text(error) or "the value has millions of items, or shares parts that multiply"
     if isinstance(error, BaseExceptionGroup):
-        parts = "; ".join(_message(part) for part in error.exceptions[:_MAX_PARTS])
+        parts = "; ".join(_part(part) for part in error.exceptions[:_MAX_PARTS])
         more = len(error.exceptions) - _MAX_PARTS
-        return f"{len(error.exceptions)} errors: {parts}{f'; and {more} more' if more > 0 else ''}"[:_MAX_TEXT]
-    text = _text(error)
-    message = f"{type(error).__name__}: {text}" if text else type(error).__name__
+        named = f"{type(error).__name__}: {error.message}"[:_MAX_CAUSE]
+        return f"{named}: {parts}{f'; and {more} more' if more > 0 else ''}"[:_MAX_TEXT]
+    message = _named(error)
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if cause is not None and cause is not error:
-        message += f" (after {type(cause).__name__}: {_text(cause)[:300]})"
+        message += f" (after {_named(cause)[:_MAX_CAUSE]})"
     return message[:_MAX_TEXT]
+
+
+def _part(error: BaseException) -> str:
+    return f"{error.tool}: {_text(error)}" if isinstance(error, ToolError) else _message(error)
+
+
+def _named(error: BaseException) -> str:
+    text = _text(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _text(error: BaseException) -> str:
@@ -92,18 +114,21 @@ def _hint(error: BaseException) -> str | None:
         return None
 
 
-def _place(error: BaseException) -> tuple[int | None, int | None]:
+def _place(error: BaseException, source: list[str]) -> tuple[int | None, int | None]:
     if isinstance(error, SyntaxError) and error.filename == SCRIPT:
         return error.lineno, error.offset
-    if isinstance(error, BaseExceptionGroup) and error.exceptions:
-        inner = _place(error.exceptions[0])
+    if isinstance(error, BaseExceptionGroup):
+        inner = _place(error.exceptions[0], source)
         if inner[0]:
             return inner
+    if isinstance(error, ToolError) and error.place and error.place[2]:
+        code, instruction, line = error.place  # where the call was made, which may not be where it was awaited
+        return line, _column(code, instruction, line, source)
     frames = _script_frames(error.__traceback__)
     if not frames:
         return None, None
-    frame, line = frames[-1]
-    return line, _column(frame)
+    tb, line = frames[-1]
+    return line, _column(tb.tb_frame.f_code, tb.tb_lasti, line, source)
 
 
 def _script_frames(tb: TracebackType | None) -> list[tuple[TracebackType, int]]:
@@ -115,11 +140,13 @@ def _script_frames(tb: TracebackType | None) -> list[tuple[TracebackType, int]]:
     return found
 
 
-def _column(tb: TracebackType) -> int | None:
-    positions = list(tb.tb_frame.f_code.co_positions())
-    index = tb.tb_lasti // 2
-    column = positions[index][2] if index < len(positions) else None
-    return None if column is None else column + 1
+def _column(code: CodeType, instruction: int, line: int, source: list[str]) -> int | None:
+    """The column in characters, from 1; the compiler counts bytes of UTF-8."""
+    _, _, column, _ = next(islice(code.co_positions(), instruction // 2, None), (None, None, None, None))
+    if column is None:
+        return None
+    text = source[line - 1] if line <= len(source) else ""
+    return (column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))) + 1
 
 
 def _frames(error: BaseException, source: list[str]) -> str:
@@ -137,7 +164,11 @@ def _shortened(frames: list[tuple[TracebackType, int]]) -> list[tuple[TracebackT
     return frames if len(frames) <= _MAX_FRAMES else frames[: _MAX_FRAMES // 2] + frames[-_MAX_FRAMES // 2 :]
 
 
-def interrupted_line(error: BaseException) -> int | None:
-    """The script's line that was running when a limit interrupted it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return next((frame.lineno for frame in reversed(frames) if frame.filename == SCRIPT), None)
+def short(error: BaseException) -> str:
+    """An exception in at most 1,000 characters."""
+    return _message(error)[:1000]
+
+
+def line_of(error: BaseException) -> int | None:
+    """The script's line that raised it, if one did."""
+    return _place(error, [])[0]

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from isolith_runtime.guest.capabilities import SCRIPT
 
-_JAVASCRIPT = {
+_ELSEWHERE = {
     "console": "use print(...)",
     "JSON": "use the json module: json.dumps(...), json.loads(...)",
     "Promise": "use asyncio.gather(...)",
@@ -23,7 +23,14 @@ _JAVASCRIPT = {
     "require": "use import",
     "requests": "there is no network here: call a connector",
     "httpx": "there is no network here: call a connector",
+    "help": "use describe(...)",
 }
+_STDLIB = frozenset("json re math datetime time random collections itertools functools statistics uuid csv io".split())
+_MAX_LISTED = 20
+_VALUES = (
+    "in a script that never says `await` a call gives its value: use it as it is; "
+    "to let calls overlap, write `await asyncio.gather(...)`"
+)
 _NOT_HERE = "only the standard library is here; reach anything else through a connector"
 
 
@@ -32,7 +39,7 @@ def hint_for(error: BaseException) -> str | None:
     if isinstance(error, NameError):
         return _name_hint(error)
     if isinstance(error, ModuleNotFoundError):
-        return _NOT_HERE if " is not " not in str(error) else None
+        return _and_connectors(_NOT_HERE, error) if " is not " not in str(error) else None
     if isinstance(error, (KeyboardInterrupt, SystemExit)):
         return "a script ends with its last expression or `return`"
     if isinstance(error, RecursionError):
@@ -59,25 +66,54 @@ def _globals_of(tb: TracebackType | None) -> dict[str, object]:
 
 def _name_hint(error: NameError) -> str | None:
     name = error.name or ""
-    if name in _JAVASCRIPT:
-        return f"this is Python: {_JAVASCRIPT[name]}"
+    if name in _ELSEWHERE:
+        return f"this is {'a script' if name == 'help' else 'Python'}: {_ELSEWHERE[name]}"
     scope = _globals_of(error.__traceback__)
     known = [n for n in [*scope, *dir(builtins)] if isinstance(n, str) and not n.startswith("__")]
     close = difflib.get_close_matches(name, known, 1, 0.7)
+    if name in _STDLIB:
+        return f"write `import {name}` first"
     if close:
-        return f"did you mean `{close[0]}`?"
-    tools = scope.get("tools")
-    connectors = dir(tools) if tools is not None else []
-    return f"the connectors of this run: {', '.join(connectors)}" if connectors else None
+        return _and_connectors(f"did you mean `{close[0]}`?", error)
+    return _and_connectors("", error)
+
+
+def _and_connectors(hint: str, error: BaseException) -> str | None:
+    """The hint, and which connectors are there without an import."""
+    tools = _globals_of(error.__traceback__).get("tools")
+    names = ", ".join(dir(tools)[:_MAX_LISTED]) if tools is not None else ""
+    return "; ".join(filter(None, [hint, names and f"the connectors of this run: {names}"])) or None
 
 
 def _type_hint(error: TypeError) -> str | None:
     text = str(error)
     if "can't be awaited" in text or "can't be used in 'await' expression" in text:
         return "leave out `await`: this is a value already"
-    if "coroutine" in text:
+    if "PendingCall" in text or "coroutine'" in text:
         return "write `await` before the call"
+    if "unhashable" in text or "coroutine or an awaitable is required" in text:
+        return _gather_hint(error)
+    if "object is not callable" in text and "input" in _names_at(error):
+        return "`input` is the caller's data, not a function; nobody is there to ask"
     return None
+
+
+def _gather_hint(error: TypeError) -> str | None:
+    """In a script that never says `await` calls give values, and there is nothing to gather."""
+    if _names_at(error) & {"gather", "wait", "wait_for", "as_completed", "create_task", "run_until_complete"}:
+        return _VALUES
+    return None
+
+
+def _names_at(error: BaseException) -> set[str]:
+    """The names that the script's failing code uses."""
+    found: set[str] = set()
+    tb = error.__traceback__
+    while tb is not None:
+        if tb.tb_frame.f_code.co_filename == SCRIPT:
+            found = set(tb.tb_frame.f_code.co_names)
+        tb = tb.tb_next
+    return found
 
 
 def _attribute_hint(error: AttributeError) -> str | None:

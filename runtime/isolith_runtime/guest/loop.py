@@ -10,7 +10,11 @@ import asyncio
 import heapq
 import time
 from asyncio import events, tasks
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+
+_MAX_FAILED = 200
 
 
 class _NoSelector:
@@ -31,6 +35,29 @@ class GuestLoop(asyncio.BaseEventLoop):
         self._selector = _NoSelector()
         self._clock_resolution = 1e-6
         self._park = park
+        self._failed: list[asyncio.Task[Any]] = []
+
+    def create_task(self, coro: Coroutine[Any, Any, Any], **options: Any) -> asyncio.Task[Any]:  # type: ignore[override]
+        """A task; one that fails is remembered until somebody looks."""
+        task = super().create_task(coro, **options)
+        if hasattr(type(coro), "_task_reads"):
+            coro._task_reads(task)  # type: ignore[attr-defined]  # a call, which reports itself
+        else:
+            task.add_done_callback(self._note_failed)
+        return task
+
+    def _note_failed(self, task: asyncio.Task[Any]) -> None:
+        if task._log_traceback:  # type: ignore[attr-defined]
+            if len(self._failed) >= _MAX_FAILED:
+                self._failed = self.failed_unseen()[: _MAX_FAILED // 2]
+            self._failed.append(task)
+
+    def failed_unseen(self) -> list[asyncio.Task[Any]]:
+        """The tasks that failed and whose exception nobody has looked at."""
+        return [task for task in self._failed if task._log_traceback]  # type: ignore[attr-defined]
+
+    def close(self) -> None:
+        """Nothing: the loop is the run's, whatever a script does with it."""
 
     def time(self) -> float:
         """Seconds on the execution's own monotonic clock."""
@@ -87,9 +114,9 @@ class GuestLoop(asyncio.BaseEventLoop):
                 tasks._enter_task(self, outer)
         return future.result()
 
-    def run_nested(self, main: Coroutine[object, object, object]) -> object:
-        """What `asyncio.run` inside a script does: run `main` on this loop and wait for it."""
-        return self.wait_for(self.create_task(main))
+    def run_until_complete(self, future: Awaitable[Any]) -> Any:
+        """What `asyncio.run` inside a script does, too: run it on this loop and wait for it."""
+        return self.wait_for(asyncio.ensure_future(future, loop=self))
 
     def sleep_blocking(self, seconds: float) -> None:
         """What `time.sleep` does: wait in the host, burning no CPU."""

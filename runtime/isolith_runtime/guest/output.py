@@ -46,6 +46,10 @@ class Output:
             channel.flush()
 
 
+# What Python's own errors call them.
+Output.emit.__qualname__, Output.progress.__qualname__ = "emit", "progress"
+
+
 def _valid(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
@@ -78,6 +82,7 @@ class Stream(io.TextIOBase):
         self._output = output
         self._level = level
         self._rest: list[str] = []
+        self.used = False
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -89,6 +94,7 @@ class Stream(io.TextIOBase):
     def write(self, text: str) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self.used = True
         head, newline, tail = text.rpartition("\n")
         if not newline:
             if self._output.log_bytes >= 0:

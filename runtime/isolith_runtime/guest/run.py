@@ -9,8 +9,8 @@ from collections.abc import Awaitable
 from typing import Any
 
 from isolith_runtime.guest import absent, channel, codec
-from isolith_runtime.guest.capabilities import Caller, Connector, PendingCall, Tools, connectors_for
-from isolith_runtime.guest.diagnosis import Deadlock, diagnose
+from isolith_runtime.guest.capabilities import Caller, Connector, PendingCall, Tools, connectors_for, is_call
+from isolith_runtime.guest.diagnosis import Deadlock, diagnose, line_of, short
 from isolith_runtime.guest.loop import GuestLoop
 from isolith_runtime.guest.output import Log, Output, Stream
 from isolith_runtime.guest.readonly import freeze
@@ -19,7 +19,7 @@ from isolith_runtime.guest.services import services
 from isolith_runtime.guest.toolerror import ToolError
 from isolith_runtime.guest.value_type import value_type
 
-_MISSING = object()
+_PRINTED = "the script printed, but answers null; end it with the value that it should answer"
 
 
 class Run:
@@ -34,6 +34,8 @@ class Run:
         self.connectors: dict[str, Connector] = {}
         self.advice: list[tuple[str, int]] = []
         self.done = False
+        self.ended_by: BaseException | None = None
+        self.script_ends_in: int | None = None
         self.main: asyncio.Task[None] | None = None
         random.seed(start["seed"])
         absent.install_waiting(self.loop)
@@ -51,6 +53,7 @@ class Run:
             return
         self.caller.synchronous = script.synchronous
         self.connectors = connectors_for(self.caller, self.start["connectors"])
+        self.script_ends_in = script.ends_in
         for kind, message, line in script.warnings:
             if kind == "check":
                 self.advice.append((message, line))
@@ -102,15 +105,22 @@ class Run:
     def finish(self, value: object) -> None:
         """Send the result, then what was left over."""
         encoded = codec.encode(value)
-        if len(codec.to_text(encoded)) > self.start["value_bytes"]:
-            raise codec.TooLarge
+        size = len(codec.to_text(encoded))
+        if size > self.start["value_bytes"]:
+            raise codec.TooLarge(f"the value is {size:,} bytes")
+        if value is None and self.script_ends_in and self.streams[0].used:
+            self.advice.append((_PRINTED, self.script_ends_in))
         for message, line in self.advice:  # about the value: of no use to a script that failed
             self.warn("check", message, line)
         self.end("result", encoded, value_type(value))
 
     def fail(self, error: BaseException) -> None:
         """Send the diagnostic of what ended the script."""
-        diagnostic = diagnose(error, self.source.split("\n"))
+        lines = self.source.split("\n")
+        diagnostic = diagnose(error, lines)
+        if diagnostic["line"] is None and self.script_ends_in:  # the value itself: what cannot leave
+            diagnostic["line"] = self.script_ends_in
+        self.ended_by = error
         self.end("failure", diagnostic)
 
     def refuse(self, error: BaseException) -> None:
@@ -136,23 +146,32 @@ class Run:
         for pending in list(self.caller.waiting.values()):
             how = "had not answered when the script ended" if pending._awaited else "was never awaited"
             self.warn("cancelled", f"{pending._tool}(...) {how}, and was cancelled", pending._line)
-        for pending in self.caller.unseen.values():
-            if not pending._awaited:
-                self.warn("exception", f"{pending._tool}(...) failed and nobody awaited it: {pending._future.exception()}", pending._line)
+        for pending in self.caller.failed:
+            if pending._unseen:
+                self.failed_unseen(f"{pending._tool}(...)", pending._future.exception())
+        for task in self.loop.failed_unseen():
+            self.failed_unseen(_name_of(task), task.exception())
         for task in asyncio.all_tasks(self.loop):
-            if task is not self.main:
-                message = f"task {task.get_name()} was still running when the script ended, and was cancelled"
+            if task is not self.main and not is_call(task.get_coro()):
+                message = f"{_name_of(task)} was still running when the script ended, and was cancelled"
                 self.warn("cancelled", message, _line_of(task))
+
+    def failed_unseen(self, what: str, error: BaseException | None) -> None:
+        """Say, at the line that raised, that a task or a call failed and nobody looked."""
+        if error is not None and error is not self.ended_by:
+            self.warn("exception", f"{what} failed and nobody awaited it: {short(error)}", line_of(error))
 
     def warn(self, kind: str, message: str, line: int | None) -> None:
         """Send a warning about a line of the script."""
         channel.send("warning", kind, message, line)
 
     def task_failed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """What asyncio reports on its own: a task that failed and that nobody awaited."""
+        """What asyncio reports on its own: a task that was dropped after it failed, or a callback that did."""
         error = context.get("exception")
-        what = f"{context.get('message')}: {error!r}" if error is not None else str(context.get("message"))
-        self.warn("exception", what[:1000], None)
+        if isinstance(context.get("task"), asyncio.Task):
+            self.failed_unseen(_name_of(context["task"]), error)
+        elif error is not None:
+            self.warn("exception", f"{context.get('message')}: {short(error)}"[:1000], line_of(error))
 
     def park(self, delay: float | None) -> None:
         """Cross to the host in the middle of a step and wait there; only synchronous waits come here."""
@@ -190,6 +209,12 @@ class Run:
         diagnostic["source_line"] = lines[line - 1] if line and line <= len(lines) else None
         diagnostic["hint"] = "no call and no timer is under way, so nothing can wake it"
         self.end("failure", diagnostic)
+
+
+def _name_of(task: asyncio.Task[Any]) -> str:
+    """A task as the script knows it: by the name it gave, or its function's."""
+    name = task.get_name()
+    return f"task {name}" if not name.startswith("Task-") else f"task {getattr(task.get_coro(), '__qualname__', name)}(...)"
 
 
 def _line_of(task: asyncio.Task[Any]) -> int | None:

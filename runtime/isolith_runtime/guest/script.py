@@ -7,6 +7,7 @@ expression, of a last assignment or of a top-level `return` is kept under `RESUL
 from __future__ import annotations
 
 import ast
+import sys
 import types
 from dataclasses import dataclass, field
 
@@ -26,7 +27,8 @@ class Script:
 
     code: types.CodeType
     synchronous: bool
-    wrapped: bool
+    ends_in: int | None
+    """The line of the expression that is the last statement; None where it is a plain `None`, or another statement."""
     warnings: list[Warning_] = field(default_factory=list)
 
 
@@ -36,9 +38,11 @@ def prepare(text: str, connectors: set[str]) -> Script:
     tree = ast.parse(text, SCRIPT)
     synchronous = not (("await" in text or "async" in text) and _says_await(tree))
     warnings: list[Warning_] = []
-    _unwrap(tree, text, connectors, warnings)
+    if _unwrap(tree, text, connectors, warnings):
+        synchronous = False
     if "def " in text:
         _call_lone_main(tree, warnings)
+    ends_in = _ends_in(tree)
     returns = "return" in text and _has_return(tree.body)
     _keep_result(tree, warnings, returns=returns)
     if returns:
@@ -46,7 +50,14 @@ def prepare(text: str, connectors: set[str]) -> Script:
     if warnings or returns:
         ast.fix_missing_locations(tree)
     code = compile(tree, SCRIPT, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    return Script(code, synchronous, returns, sorted(warnings, key=lambda w: w[2]))
+    return Script(code, synchronous, ends_in, sorted(warnings, key=lambda w: w[2]))
+
+
+def _ends_in(tree: ast.Module) -> int | None:
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr) or (isinstance(last.value, ast.Constant) and last.value.value is None):
+        return None
+    return last.lineno
 
 
 def _says_await(tree: ast.Module) -> bool:
@@ -80,14 +91,17 @@ def _has_return(body: list[ast.stmt]) -> bool:
 # what models write around a script
 
 
-def _unwrap(tree: ast.Module, text: str, connectors: set[str], warnings: list[Warning_]) -> None:
+def _unwrap(tree: ast.Module, text: str, connectors: set[str], warnings: list[Warning_]) -> bool:
+    """Take it off. Returns whether something was run on a loop that is not the script's own function: a call."""
+    runners = _Runners(warnings)
     if "__main__" in text:
         _unguard(tree, warnings)
     if "import" in text:
         _Imports(connectors, warnings).visit(tree)
     if "asyncio." in text:
         for statement in tree.body:
-            _Runners(warnings).visit(statement)
+            runners.visit(statement)
+    return runners.ran_calls
 
 
 def _unguard(tree: ast.Module, warnings: list[Warning_]) -> None:
@@ -113,13 +127,16 @@ class _Runners(ast.NodeTransformer):
 
     def __init__(self, warnings: list[Warning_]) -> None:
         self.warnings = warnings
+        self.ran_calls = False
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if not node.args or node.func.__class__ is not ast.Attribute or ast.unparse(node.func) not in _LOOP_RUNNERS:
             return node
         self.warnings.append(("not_a_script", f"`{ast.unparse(node.func)}(...)` was replaced by `await ...`", node.lineno))
-        return ast.copy_location(ast.Await(node.args[0]), node)
+        what = node.args[0]
+        self.ran_calls |= not (isinstance(what, ast.Call) and isinstance(what.func, ast.Name))
+        return ast.copy_location(ast.Await(what), node)
 
     def _leave(self, node: ast.AST) -> ast.AST:
         return node
@@ -135,22 +152,31 @@ class _Imports(ast.NodeTransformer):
         self.warnings = warnings
 
     def visit_Import(self, node: ast.Import) -> object:
-        kept = [alias for alias in node.names if alias.name not in self.connectors and alias.name != "tools"]
-        bound = [(alias.asname, alias.name) for alias in node.names if alias not in kept and alias.asname]
+        kept = [alias for alias in node.names if not self._is_there(alias.name.removeprefix("tools."))]
+        taken = [alias for alias in node.names if alias not in kept]
+        bound = [(alias.asname, alias.name.removeprefix("tools.")) for alias in taken if alias.asname]
         return self._replace(node, kept, [f"{name} = {path}" for name, path in bound])
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> object:
         if node.level or node.module is None:
             return node
         head, _, rest = node.module.partition(".")
-        if head == "tools" and not rest:
-            kept = [alias for alias in node.names if alias.name not in self.connectors]
+        if (head == "tools" and not rest) or self._is_phantom(node, head):
+            kept = [alias for alias in node.names if alias.name != "*" and not self._is_there(alias.name)]
             taken = [alias for alias in node.names if alias not in kept]
             return self._replace(node, kept, [f"{a.asname} = {a.name}" for a in taken if a.asname])
         connector = rest if head == "tools" else node.module
         if connector not in self.connectors:
             return node
         return self._replace(node, [], [f"{a.asname or a.name} = {connector}[{a.name!r}]" for a in node.names])
+
+    def _is_there(self, name: str) -> bool:
+        return name in self.connectors or name == "tools"
+
+    def _is_phantom(self, node: ast.ImportFrom, module: str) -> bool:
+        """`from functions import crm`: a module that does not exist, with names that do."""
+        known = module in sys.stdlib_module_names or module in self.connectors
+        return not known and all(self._is_there(alias.name) for alias in node.names)
 
     def _replace(self, node: ast.Import | ast.ImportFrom, kept: list[ast.alias], bindings: list[str]) -> object:
         if len(kept) == len(node.names):

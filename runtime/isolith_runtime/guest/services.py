@@ -80,6 +80,11 @@ class Artifact:
         return {"handle": self.handle, "name": self.name, "mime": self.mime, "bytes": self.size}
 
 
+def _path(target: object) -> object:
+    """A connector or a method itself names itself."""
+    return target if target is None or isinstance(target, str) else getattr(target, "_path", str(target))
+
+
 def services(caller: Caller, output: Output, start: dict[str, Any]) -> dict[str, object]:
     """The globals, for one run."""
 
@@ -87,18 +92,21 @@ def services(caller: Caller, output: Output, start: dict[str, Any]) -> dict[str,
         """Find methods: search("invoices", connector=None, kind=None, limit=10, offset=0)."""
         return caller.call(HOST, "search", {"query": query, **options})
 
-    def describe(target: str, detail: str = "signature") -> object:
-        """What a connector or method takes and gives: describe("crm.list_contacts", detail="full")."""
-        return caller.call(HOST, "describe", {"target": str(target), "detail": detail})
+    def describe(target: object = None, detail: str = "signature") -> object:
+        """What a connector or method takes and gives: describe("crm.list_contacts", detail="full"); all without one."""
+        return caller.call(HOST, "describe", {"target": _path(target), "detail": detail})
 
     def artifact(data: bytes | str, *, name: str = "artifact", mime: str | None = None) -> object:
         """Keep bytes or text outside the guest; gives a handle with `.handle`, `.name`, `.mime`, `.size`."""
         if not isinstance(data, (bytes, bytearray, str)):
-            raise InvalidArguments("artifact(...) takes bytes or text", method="artifact", kind="invalid_arguments")
+            message = "artifact(...) takes bytes or text"
+            raise InvalidArguments(message, connector="isolith", method="artifact", kind="invalid_arguments")
         mime = mime or ("text/plain" if isinstance(data, str) else "application/octet-stream")
         content = data.encode() if isinstance(data, str) else bytes(data)
         return caller.call(HOST, "artifact", {"content": content, "name": name, "mime": mime}, Artifact.of)
 
+    for function in (search, describe, artifact):
+        function.__qualname__ = function.__name__  # what Python's own errors call it
     return {
         "search": search,
         "describe": describe,

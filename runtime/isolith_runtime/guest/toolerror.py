@@ -7,6 +7,10 @@
 from __future__ import annotations
 
 import builtins
+from types import CodeType
+
+Place = tuple[CodeType, int, int]
+"""Where in the script a call was made: the code, its instruction, the line (0: not in the script)."""
 
 _UNMIXABLE = (BaseExceptionGroup, StopIteration, StopAsyncIteration)
 
@@ -33,6 +37,7 @@ class ToolError(Exception):
         self.data = data
         self.hint = hint
         self.retriable = retriable
+        self.place: Place | None = None
 
     def __str__(self) -> str:
         return self.message
@@ -40,7 +45,7 @@ class ToolError(Exception):
     @property
     def tool(self) -> str:
         """The method as the script calls it: `crm.list_contacts`."""
-        return f"{self.connector}.{self.method}" if self.method else self.connector
+        return ".".join(filter(None, (self.connector, self.method)))
 
 
 class UnknownTool(ToolError, AttributeError):

@@ -1,4 +1,4 @@
-"""The type of a value as a reader would write it: `list[dict[str, int]]`.
+"""The type of a value as a reader would write it: `list[dict[str, int]]`; of what it arrives as, not of what it was.
 
 Looks at the first `SAMPLE` items of each container and `DEPTH` levels: enough to be right for data that is
 uniform, bounded for data that is not.
@@ -6,15 +6,23 @@ uniform, bounded for data that is not.
 
 from __future__ import annotations
 
-import collections
 import enum
 from collections.abc import Iterable, Mapping
 from itertools import islice
+
+from isolith_runtime.guest import codec
 
 SAMPLE = 256
 DEPTH = 4
 _WIDEST_UNION = 4
 _ATOMS = {str: "str", int: "int", float: "float", bool: "bool", type(None): "None"}
+_BASES: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((str,), "str"),
+    ((int,), "int"),
+    ((float,), "float"),
+    ((bytes, bytearray, memoryview), "bytes"),
+    *(((kind,), kind.__name__) for kind in codec.TAGGED),
+)
 
 
 def value_type(value: object, depth: int = DEPTH) -> str:
@@ -29,13 +37,17 @@ def value_type(value: object, depth: int = DEPTH) -> str:
         return kind.__name__
     if isinstance(value, tuple):
         return _tuple(value, depth)
-    if isinstance(value, (list, collections.deque, range)):
+    if isinstance(value, (list, *codec.VIEWS)):
         return _container("list", value, depth)
     if isinstance(value, (set, frozenset)):
         return _container("set" if isinstance(value, set) else "frozenset", value, depth)
     if isinstance(value, Mapping):
         return _mapping(value, depth)
-    return kind.__name__
+    for bases, name in _BASES:
+        if isinstance(value, bases):
+            return name
+    fields = codec.fields_of(value)
+    return kind.__name__ if fields is None else _mapping(fields, depth)
 
 
 def _tuple(value: tuple[object, ...], depth: int) -> str:
