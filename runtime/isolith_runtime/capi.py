@@ -5,19 +5,25 @@ to its caller through one module-global without a lock, so two threads can get e
 answers a number and never raises.
 """
 
+# The C API is untyped, and what the wrapper keeps to itself is what this file is for.
+# pyright: reportPrivateUsage=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, cast
 
 import wasmtime
-from wasmtime import _bindings, _ffi as ffi
+from wasmtime import _bindings
+from wasmtime import _ffi as ffi
 
 from isolith_runtime import paging
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     HostFunction = Callable[..., int | float | None]
 
 _NO_FINALIZER = _bindings._wasmtime_store_epoch_deadline_callback.argtypes[3](0)

@@ -13,15 +13,18 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from isolith_runtime import protocol
-from isolith_runtime.engine import Engine
 from isolith_runtime.errors import ProtocolError
-from isolith_runtime.inputs import Inputs
 from isolith_runtime.isolate import End, Isolate
 from isolith_runtime.limits import Limits, Stop
-from isolith_runtime.pool import IsolatePool
-from isolith_runtime.threads import GuestThreads
+
+if TYPE_CHECKING:
+    from isolith_runtime.engine import Engine
+    from isolith_runtime.inputs import Inputs
+    from isolith_runtime.pool import IsolatePool
+    from isolith_runtime.threads import GuestThreads
 
 
 class State(Enum):
@@ -63,6 +66,10 @@ class Departure:
     error: BaseException | None
 
 
+def _no_guests() -> weakref.WeakSet[Guest]:
+    return weakref.WeakSet()
+
+
 @dataclass
 class Supply:
     """What guests are made of: an engine, its warm isolates, the threads they run on. Shared by many executions."""
@@ -70,7 +77,7 @@ class Supply:
     engine: Engine
     pool: IsolatePool
     threads: GuestThreads
-    guests: weakref.WeakSet[Guest] = field(default_factory=lambda: weakref.WeakSet[Guest]())
+    guests: weakref.WeakSet[Guest] = field(default_factory=_no_guests)
 
     def close(self) -> None:
         """Stop every guest, end the threads, drop the isolates.

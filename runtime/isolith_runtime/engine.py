@@ -10,14 +10,16 @@ import importlib.metadata
 import json
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import wasmtime
 
 from isolith_runtime import capi, paging, syscalls
 from isolith_runtime.errors import ImageBuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Variant = Literal["epoch", "fuel"]
 
@@ -47,7 +49,12 @@ def _config(variant: Variant) -> wasmtime.Config:
 
 def config_fingerprint(variant: Variant) -> str:
     """What of the config decides whether compiled code can be used: part of the cache's key."""
-    parts = {"variant": variant, "stack": WASM_STACK, "wasmtime": importlib.metadata.version("wasmtime"), "opt": "speed"}
+    parts = {
+        "variant": variant,
+        "stack": WASM_STACK,
+        "wasmtime": importlib.metadata.version("wasmtime"),
+        "opt": "speed",
+    }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -113,11 +120,15 @@ class ImageMeta:
     @classmethod
     def parse(cls, meta: Mapping[str, object]) -> ImageMeta:
         """From the image's own record."""
-        addresses = [meta.get(name) for name in ("step", "signal_flag", "runtime")]
-        pages = meta.get("warm_pages")
-        if not all(isinstance(address, int) for address in addresses) or not isinstance(pages, list):
-            raise ImageBuildError("the image's record is not of this version: run `isolith image clear`")
-        return cls(*addresses, pages)  # type: ignore[arg-type]
+        step, flag, runtime, pages = (meta.get(name) for name in ("step", "signal_flag", "runtime", "warm_pages"))
+        if not (isinstance(step, int) and isinstance(flag, int) and isinstance(runtime, int)):
+            raise ImageBuildError(_ANOTHER_VERSION)
+        if not isinstance(pages, list):
+            raise ImageBuildError(_ANOTHER_VERSION)
+        return cls(step, flag, runtime, [page for page in cast("list[object]", pages) if isinstance(page, int)])
+
+
+_ANOTHER_VERSION = "the image's record is not of this version: run `isolith image clear`"
 
 
 class Engine:

@@ -14,15 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import wasmtime
 
 from isolith_runtime import capi, syscalls
 from isolith_runtime.capi import TrapCode
 from isolith_runtime.engine import ENTRY, Engine
-from isolith_runtime.inputs import Inputs
 from isolith_runtime.limits import Limits, Meter, Stop
 from isolith_runtime.traceback_reader import current_line
+
+if TYPE_CHECKING:
+    from isolith_runtime.inputs import Inputs
 
 _NO_FUEL_LIMIT = 2**62
 

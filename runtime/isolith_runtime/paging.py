@@ -7,10 +7,13 @@ Nothing here changes what a page holds.
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 import struct
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PAGE = 4096
 _POPULATE_WRITE = 23
@@ -21,14 +24,14 @@ Run = tuple[int, int]
 """First page and the page behind the last one."""
 
 
-def _load_madvise() -> ctypes._NamedFuncPointer | None:
+def _load_madvise() -> Callable[[int, int, int], int] | None:
     if os.name != "posix":
         return None
     library = ctypes.CDLL(None, use_errno=True)
     function = getattr(library, "madvise", None)
     if function is not None:
         function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    return function
+    return cast("Callable[[int, int, int], int] | None", function)
 
 
 _madvise = _load_madvise()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import collections
 import threading
+from typing import TYPE_CHECKING
 
 from isolith_runtime import paging, protocol
-from isolith_runtime.engine import Engine
 from isolith_runtime.inputs import Inputs
 from isolith_runtime.isolate import Isolate
 from isolith_runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from isolith_runtime.engine import Engine
 
 _NOTHING: dict[str, object] = {
     "source": "1 + 1",

@@ -6,11 +6,14 @@ codec, so a value can never look like a frame.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 from isolith_runtime.errors import ProtocolError
 from isolith_runtime.guest import codec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_FRAMES = 100_000
 _MAX_NAME = 200
@@ -116,16 +119,19 @@ def parse(batch: bytes) -> list[Frame]:
         raise ProtocolError("a batch is not data") from None
     if not isinstance(items, list) or len(items) > MAX_FRAMES:
         raise ProtocolError("a batch is not a list of frames")
-    return [_frame(item, len(batch)) for item in items]
+    return [_frame(item, len(batch)) for item in cast("list[object]", items)]
 
 
 def _frame(item: object, size: int) -> Frame:
-    if not isinstance(item, list) or not item or not isinstance(item[0], str) or item[0] not in _PARSERS:
+    if not isinstance(item, list) or not item:
+        raise ProtocolError("a frame that is no list")
+    name, *parts = cast("list[object]", item)
+    if not isinstance(name, str) or name not in _PARSERS:
         raise ProtocolError("an unknown frame")
-    count, parser = _PARSERS[item[0]]
-    if len(item) != count + 1:
-        raise ProtocolError(f"a frame {item[0]!r} of {len(item) - 1} parts")
-    return parser(item[1:], size)
+    count, parser = _PARSERS[name]
+    if len(parts) != count:
+        raise ProtocolError(f"a frame {name!r} of {len(parts)} parts")
+    return parser(parts, size)
 
 
 def _call(parts: list[object], size: int) -> Frame:
@@ -220,9 +226,9 @@ def _float(value: object) -> float:
 
 
 def _mapping(value: object) -> dict[str, object]:
-    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in cast("dict[object, object]", value)):
         raise ProtocolError("a mapping that is none")
-    return value
+    return cast("dict[str, object]", value)
 
 
 def answer(number: int, value: object) -> str:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from isolith_runtime.limits import Stop
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from isolith_runtime.isolate import Isolate
 
 CHANNEL = 4
@@ -129,7 +130,7 @@ def _signal_check(isolate: Isolate) -> Answer:
 
 def _broken_down_time(isolate: Isolate, seconds: int, address: int) -> Answer:
     try:
-        moment = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=seconds)
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     except OverflowError:
         return None
     clock = (moment.second, moment.minute, moment.hour, moment.day, moment.month - 1, moment.year - 1900)
@@ -144,11 +145,11 @@ def _seconds_of_time(isolate: Isolate, address: int) -> Answer:
         return -1
     second, minute, hour, day, month, year = struct.unpack("<6i", data)
     try:
-        first = datetime(year + 1900 + month // 12, month % 12 + 1, 1, tzinfo=timezone.utc)
+        first = datetime(year + 1900 + month // 12, month % 12 + 1, 1, tzinfo=UTC)
         moment = first + timedelta(days=day - 1, hours=hour, minutes=minute, seconds=second)
     except (ValueError, OverflowError):
         return -1
-    return int((moment - datetime(1970, 1, 1, tzinfo=timezone.utc)).total_seconds())
+    return int((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds())
 
 
 def _getcwd(isolate: Isolate, address: int, _size: int) -> Answer:
@@ -223,7 +224,7 @@ def implementation(name: str) -> Callable[..., Answer] | None:
 
 
 def _guarded(function: Callable[..., Answer]) -> Callable[..., Answer]:
-    def answer(*arguments: int | float) -> Answer:
+    def answer(*arguments: float) -> Answer:
         isolate: Isolate = _entered.isolate
         try:
             return function(isolate, *arguments)

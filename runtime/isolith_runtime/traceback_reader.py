@@ -33,7 +33,7 @@ _BYTES_SIZE, _BYTES_DATA = 8, 16
 _TEXT_DATA = 20  # of a compact ASCII str on a 32-bit build
 
 
-class _Unreadable(Exception):  # noqa: N818 - never leaves this file
+class _Unreadable(Exception):
     pass
 
 
@@ -103,16 +103,16 @@ def line_of(table: bytes, first: int, position: int) -> int | None:
         head = table[at]
         at += 1
         kind, length = head >> 3 & 15, (head & 7) + 1
-        known = kind != 15  # noqa: PLR2004 - the kind without a location
+        known = kind != 15
         if kind in {13, 14}:
             delta, at = _signed(table, at)
             line += delta
-            for _ in range(3 if kind == 14 else 0):  # noqa: PLR2004 - the long form: end line and two columns
+            for _ in range(3 if kind == 14 else 0):
                 _, at = _unsigned(table, at)
-        elif 10 <= kind <= 12:  # noqa: PLR2004 - one line, two columns
+        elif 10 <= kind <= 12:
             line += kind - 10
             at += 2
-        elif kind < 10:  # noqa: PLR2004 - the same line, columns in one byte
+        elif kind < 10:
             at += 1
         covered += length
         if position < covered:
