@@ -117,9 +117,12 @@ def parse(batch: bytes) -> list[Frame]:
         items = codec.loads(batch)
     except (codec.Malformed, UnicodeDecodeError):
         raise ProtocolError("a batch is not data") from None
-    if not isinstance(items, list) or len(items) > MAX_FRAMES:
+    if not isinstance(items, list):
         raise ProtocolError("a batch is not a list of frames")
-    return [_frame(item, len(batch)) for item in cast("list[object]", items)]
+    frames = cast("list[object]", items)
+    if len(frames) > MAX_FRAMES:
+        raise ProtocolError(f"a batch of more than {MAX_FRAMES:,} frames")
+    return [_frame(item, len(batch)) for item in frames]
 
 
 def _frame(item: object, size: int) -> Frame:
