@@ -19,7 +19,7 @@ from isolith_runtime.guest.loop import GuestLoop
 from isolith_runtime.guest.toolerror import InvalidArguments, Place, UnknownTool, make
 
 SCRIPT = "<script>"
-_MAX_FAILED = 1000
+_MAX_UNSEEN = 1000
 
 
 class PendingCall(Coroutine[object, object, object]):
@@ -30,7 +30,6 @@ class PendingCall(Coroutine[object, object, object]):
         self._tool = tool
         self._future = future
         self._place = place
-        self._task: asyncio.Task[object] | None = None
         self._waiting: Generator[object, None, object] | None = None
         self._awaited = False
 
@@ -58,15 +57,6 @@ class PendingCall(Coroutine[object, object, object]):
     @property
     def _line(self) -> int:
         return self._place[2]
-
-    def _task_reads(self, task: asyncio.Task[object]) -> None:
-        """The loop says that this task waits for the call."""
-        self._task = task
-
-    @property
-    def _unseen(self) -> bool:
-        """Whether it failed and nothing of the script has looked: neither an `await` nor its task's reader."""
-        return not self._awaited or (self._task is not None and self._task._log_traceback)
 
     @property
     def __no_data_form__(self) -> str:
@@ -99,7 +89,7 @@ class Caller:
         self.loop = loop
         self.synchronous = synchronous
         self.waiting: dict[int, PendingCall] = {}
-        self.failed: collections.deque[PendingCall] = collections.deque(maxlen=_MAX_FAILED)
+        self.unseen: collections.deque[PendingCall] = collections.deque(maxlen=_MAX_UNSEEN)
         self._last = 0
 
     def call(
@@ -148,8 +138,8 @@ class Caller:
             failed.place = pending._place
             pending._future.set_exception(failed)
             pending._future.exception()  # seen: what nobody awaits is reported by name and line, not by asyncio
-            if not self.synchronous:
-                self.failed.append(pending)
+            if not pending._awaited and not self.synchronous:
+                self.unseen.append(pending)
 
 
 class _CallFuture(asyncio.Future[object]):

@@ -7,14 +7,23 @@ stack. Only a synchronous wait (`wait_for`) stays inside: it flushes what the sc
 from __future__ import annotations
 
 import asyncio
+import gc
 import heapq
 import time
 from asyncio import events, tasks
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 
-_MAX_FAILED = 200
+def failed_unseen() -> list[asyncio.Task[object]]:
+    """The tasks that failed and whose exception nobody has looked at: found once, at the end, so that tasks stay cheap.
+
+    What was there before the script is frozen and not looked through.
+    """
+    try:
+        return [task for task in gc.get_objects() if type(task) is asyncio.Task and task._log_traceback]
+    except MemoryError:
+        return []
 
 
 class _NoSelector:
@@ -35,26 +44,6 @@ class GuestLoop(asyncio.BaseEventLoop):
         self._selector = _NoSelector()
         self._clock_resolution = 1e-6
         self._park = park
-        self._failed: list[asyncio.Task[Any]] = []
-
-    def create_task(self, coro: Coroutine[Any, Any, Any], **options: Any) -> asyncio.Task[Any]:  # type: ignore[override]
-        """A task; one that fails is remembered until somebody looks."""
-        task = super().create_task(coro, **options)
-        if hasattr(type(coro), "_task_reads"):
-            coro._task_reads(task)  # type: ignore[attr-defined]  # a call, which reports itself
-        else:
-            task.add_done_callback(self._note_failed)
-        return task
-
-    def _note_failed(self, task: asyncio.Task[Any]) -> None:
-        if task._log_traceback:  # type: ignore[attr-defined]
-            if len(self._failed) >= _MAX_FAILED:
-                self._failed = self.failed_unseen()[: _MAX_FAILED // 2]
-            self._failed.append(task)
-
-    def failed_unseen(self) -> list[asyncio.Task[Any]]:
-        """The tasks that failed and whose exception nobody has looked at."""
-        return [task for task in self._failed if task._log_traceback]  # type: ignore[attr-defined]
 
     def close(self) -> None:
         """Nothing: the loop is the run's, whatever a script does with it."""

@@ -11,7 +11,7 @@ from typing import Any
 from isolith_runtime.guest import absent, channel, codec
 from isolith_runtime.guest.capabilities import Caller, Connector, PendingCall, Tools, connectors_for, is_call
 from isolith_runtime.guest.diagnosis import Deadlock, diagnose, line_of, short
-from isolith_runtime.guest.loop import GuestLoop
+from isolith_runtime.guest.loop import GuestLoop, failed_unseen
 from isolith_runtime.guest.output import Log, Output, Stream
 from isolith_runtime.guest.readonly import freeze
 from isolith_runtime.guest.script import RESULT, Script, prepare
@@ -146,11 +146,12 @@ class Run:
         for pending in list(self.caller.waiting.values()):
             how = "had not answered when the script ended" if pending._awaited else "was never awaited"
             self.warn("cancelled", f"{pending._tool}(...) {how}, and was cancelled", pending._line)
-        for pending in self.caller.failed:
-            if pending._unseen:
+        for pending in self.caller.unseen:
+            if not pending._awaited:
                 self.failed_unseen(f"{pending._tool}(...)", pending._future.exception())
-        for task in self.loop.failed_unseen():
-            self.failed_unseen(_name_of(task), task.exception())
+        if "create_task" in self.source or "ensure_future" in self.source:
+            for task in failed_unseen():
+                self.failed_unseen(_name_of(task), task.exception())
         for task in asyncio.all_tasks(self.loop):
             if task is not self.main and not is_call(task.get_coro()):
                 message = f"{_name_of(task)} was still running when the script ended, and was cancelled"
@@ -168,8 +169,9 @@ class Run:
     def task_failed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """What asyncio reports on its own: a task that was dropped after it failed, or a callback that did."""
         error = context.get("exception")
-        if isinstance(context.get("task"), asyncio.Task):
-            self.failed_unseen(_name_of(context["task"]), error)
+        dropped = context.get("future")
+        if isinstance(dropped, asyncio.Task):
+            self.failed_unseen(_name_of(dropped), error)
         elif error is not None:
             self.warn("exception", f"{context.get('message')}: {short(error)}"[:1000], line_of(error))
 
@@ -212,9 +214,11 @@ class Run:
 
 
 def _name_of(task: asyncio.Task[Any]) -> str:
-    """A task as the script knows it: by the name it gave, or its function's."""
-    name = task.get_name()
-    return f"task {name}" if not name.startswith("Task-") else f"task {getattr(task.get_coro(), '__qualname__', name)}(...)"
+    """A task as the script knows it: by its call, by the name it gave, or by its function's."""
+    name, what = task.get_name(), task.get_coro()
+    if isinstance(what, PendingCall):
+        return f"{what._tool}(...)"
+    return f"task {name}" if not name.startswith("Task-") else f"task {getattr(what, '__qualname__', name)}(...)"
 
 
 def _line_of(task: asyncio.Task[Any]) -> int | None:
