@@ -105,7 +105,7 @@ def test_the_globals_of_the_guest_are_those_of_the_contract() -> None:
         "input print tools search describe emit log progress artifact budget snippets asyncio".count(name)
         for name in GUEST_GLOBALS
     } == {1}
-    assert len(GUEST_GLOBALS) == 12
+    assert len(GUEST_GLOBALS) == 13
 
 
 @pytest.mark.parametrize("text", ["", "_", " ", "--"])
