@@ -11,61 +11,53 @@ import builtins
 import errno
 import io
 import os
+import posix
 import signal
+import socket
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import NoReturn
 
-from isolith_runtime.guest.capabilities import SCRIPT
 from isolith_runtime.guest.loop import GuestLoop
+from isolith_runtime.guest.where import SCRIPT
 
 FILES = "there is no file system here: take data from `input`, keep bytes with artifact(...), or call a connector"
 ENVIRONMENT = "there is no environment here: take settings from `input` or a connector"
 NETWORK = "there is no network here: call a connector"
 PROCESSES = "there are no processes here: call a connector"
 THREADS = "there are no threads here: use asyncio.gather(...) or a TaskGroup"
+_FOREIGN = "there is no foreign function interface here"
+_JAVASCRIPT = "there is no JavaScript here: this is CPython without a browser"
+_INSTALLING = "nothing can be installed here: the standard library and the connectors are what there is"
+_TERMINAL = "there is no terminal here: use print(...), and take data from `input`"
+_SCREEN = "there is no screen here: answer with data, or keep a picture with artifact(...)"
+_USERS = "there are no users here"
+_WINDOWS = "this is not Windows"
 
-REFUSED_MODULES = {
-    "ctypes": "there is no foreign function interface here",
-    "_ctypes": "there is no foreign function interface here",
-    "js": "there is no JavaScript here: this is CPython without a browser",
-    "pyodide": "there is no JavaScript here: this is CPython without a browser",
-    "pyodide_js": "there is no JavaScript here: this is CPython without a browser",
-    "_pyodide": "there is no JavaScript here: this is CPython without a browser",
-    "_pyodide_core": "there is no JavaScript here: this is CPython without a browser",
-    "micropip": "nothing can be installed here: the standard library and the connectors are what there is",
-    "pip": "nothing can be installed here: the standard library and the connectors are what there is",
-    "requests": NETWORK,
-    "httpx": NETWORK,
-    "aiohttp": NETWORK,
-    "urllib3": NETWORK,
-    "numpy": "numpy is not here: use the statistics and math modules, or a connector",
-    "pandas": "pandas is not here: use csv, json, collections and statistics, or a connector",
-    "ensurepip": "nothing can be installed here",
-    "venv": "nothing can be installed here",
-    "multiprocessing": PROCESSES,
-    "_multiprocessing": PROCESSES,
-    "fcntl": FILES,
-    "termios": "there is no terminal here",
-    "tty": "there is no terminal here",
-    "pty": "there is no terminal here",
-    "curses": "there is no terminal here",
-    "readline": "there is no terminal here",
-    "tkinter": "there is no screen here",
-    "turtle": "there is no screen here",
-    "webbrowser": "there is no browser here",
-    "dbm": FILES,
-    "_dbm": FILES,
-    "_gdbm": FILES,
-    "grp": "there are no users here",
-    "pwd": "there are no users here",
-    "resource": "limits are set outside; see budget.remaining",
-    "syslog": "use print(...) or log.info(...)",
-    "idlelib": "there is no screen here",
-    "lib2to3": "it is not part of Python any more",
-    "site": "there are no site packages here",
+_REASONS = {
+    _FOREIGN: "ctypes _ctypes",
+    _JAVASCRIPT: "js pyodide pyodide_js _pyodide _pyodide_core",
+    _INSTALLING: "micropip pip ensurepip venv site",
+    NETWORK: "requests httpx aiohttp urllib3",
+    PROCESSES: "multiprocessing _multiprocessing",
+    FILES: "dbm _dbm _gdbm",
+    _TERMINAL: "curses readline termios tty pty",
+    _SCREEN: "tkinter turtle turtledemo idlelib webbrowser antigravity",
+    _USERS: "grp pwd",
+    _WINDOWS: "msvcrt nt winreg winsound",
+    "numpy is not here: use the statistics and math modules, or a connector": "numpy",
+    "pandas is not here: use csv, json, collections and statistics, or a connector": "pandas",
+    "limits are set outside: see budget.remaining": "resource",
+    "there is no system log here: use print(...) or log.info(...)": "syslog",
+    "it is not part of Python any more": "lib2to3",
+    "its texts are not carried here": "pydoc_data this",
 }
+
+REFUSED_MODULES = {name: reason for reason, names in _REASONS.items() for name in names.split()}
+"""Modules that are not here, and why; some of them are in the binary and mean nothing here."""
 
 _FILE_CALLS = (
     "listdir scandir stat lstat mkdir rmdir remove unlink rename replace link symlink readlink chmod chown truncate open "
@@ -117,10 +109,6 @@ class _NoEnvironment(MutableMapping[str, str]):
     def __repr__(self) -> str:
         return "environ({})"
 
-    @property
-    def __no_data_form__(self) -> str:
-        raise PermissionError(errno.EACCES, ENVIRONMENT)
-
     def keys(self) -> NoReturn:
         raise PermissionError(errno.EACCES, ENVIRONMENT)
 
@@ -146,8 +134,6 @@ class _Exit:
 
 def install() -> None:
     """Put the refusals in place; once, before the snapshot."""
-    import posix  # noqa: PLC0415 - exists in the guest only
-
     builtins.open = io.open = _open  # type: ignore[assignment]
     environment = _NoEnvironment()
     os.environ = environment  # type: ignore[assignment]
@@ -168,10 +154,7 @@ def install() -> None:
 
 
 def install_network_and_threads() -> None:
-    """The refusals inside modules that import only now."""
-    import socket  # noqa: PLC0415
-    import subprocess  # noqa: PLC0415
-    import threading  # noqa: PLC0415
+    """The refusals inside modules of the standard library."""
 
     class NoSocket(socket.socket):
         def __init__(self, *_arguments: object, **_named: object) -> None:

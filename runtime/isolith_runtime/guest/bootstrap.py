@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 
 from isolith_runtime.guest import absent, channel, importer
-from isolith_runtime.guest.run import Run
+from isolith_runtime.guest.run import RESERVE, Run, reserve
 
 _current: Run | None = None
 
@@ -17,13 +17,18 @@ _current: Run | None = None
 def step() -> None:
     """Take what the host sent, run until nothing is ready, send what is wanted."""
     global _current  # noqa: PLW0603 - one isolate runs one script; the host keeps no reference into the guest
-    frames = channel.receive()
-    if frames and frames[0][0] == "start":
-        _current = Run(frames.pop(0)[1])  # type: ignore[arg-type]
-        _current.begin()
-    if _current is not None:
-        _current.deliver(frames)
-        _current.turn()
+    try:
+        frames = channel.receive()
+        if frames and frames[0][0] == "start":
+            _current = Run(frames.pop(0)[1])
+            _current.begin()
+        if _current is not None:
+            _current.deliver(frames)
+            _current.turn()
+    except BaseException as error:  # what asyncio lets through, such as an interrupt or an exit inside a task
+        if _current is None or _current.done:
+            raise
+        _current.fail(error)
 
 
 def import_ahead(modules: Iterable[str]) -> None:
@@ -47,6 +52,7 @@ def forget_runs() -> None:
     """Drop the rehearsals; the snapshot is taken after this."""
     global _current  # noqa: PLW0603
     _current = None
+    reserve[:] = bytes(RESERVE)
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = None  # type: ignore[assignment,misc]
     sys.last_exc = None
     gc.collect()

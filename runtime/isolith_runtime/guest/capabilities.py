@@ -9,17 +9,16 @@ from __future__ import annotations
 import asyncio
 import collections
 import difflib
-import sys
 from collections.abc import Callable, Coroutine, Generator, Iterator
-from types import FrameType
 from typing import NoReturn
 
 from isolith_runtime.guest import channel, codec
 from isolith_runtime.guest.loop import GuestLoop
-from isolith_runtime.guest.toolerror import InvalidArguments, Place, UnknownTool, make
+from isolith_runtime.guest.toolerror import InvalidArguments, Place, ToolError, UnknownTool, make
+from isolith_runtime.guest.where import script_frame
 
-SCRIPT = "<script>"
 _MAX_UNSEEN = 1000
+_FEWER = "ask for more in one call, or have the host raise the budget `calls`"
 
 
 class PendingCall(Coroutine[object, object, object]):
@@ -85,9 +84,10 @@ class PendingCall(Coroutine[object, object, object]):
 class Caller:
     """Makes the calls of one run and matches answers to them."""
 
-    def __init__(self, loop: GuestLoop, *, synchronous: bool) -> None:
+    def __init__(self, loop: GuestLoop, *, synchronous: bool, limit: int) -> None:
         self.loop = loop
         self.synchronous = synchronous
+        self.limit = limit
         self.waiting: dict[int, PendingCall] = {}
         self.unseen: collections.deque[PendingCall] = collections.deque(maxlen=_MAX_UNSEEN)
         self._last = 0
@@ -108,6 +108,9 @@ class Caller:
             raise InvalidArguments(
                 f"{tool}: {reason}", connector=connector, method=method, kind="invalid_arguments"
             ) from None
+        if self._last > self.limit:  # the host has refused one; it need not hear of the others
+            message = f"this run may make {self.limit} calls, and has"
+            raise ToolError(message, connector=connector, method=method, kind="calls_exceeded", hint=_FEWER)
         self._last += 1
         place = _script_place()
         future = _CallFuture(self, self._last)
@@ -168,12 +171,8 @@ def is_call(coroutine: object) -> bool:
 
 
 def _script_place() -> Place:
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
-        if frame.f_code.co_filename == SCRIPT:
-            return frame.f_code, frame.f_lasti, frame.f_lineno
-        frame = frame.f_back
-    return sys._getframe(2).f_code, 0, 0
+    frame = script_frame()
+    return (_script_place.__code__, 0, 0) if frame is None else (frame.f_code, frame.f_lasti, frame.f_lineno)
 
 
 def fold(name: str) -> str:
@@ -184,7 +183,7 @@ def fold(name: str) -> str:
 def nearest(name: str, names: list[str]) -> list[str]:
     """Up to three names that look like this one, best first."""
     folded = {fold(known): known for known in names}
-    close = difflib.get_close_matches(fold(name), list(folded), 3, 0.5)
+    close = difflib.get_close_matches(fold(name), list(folded), 3, 0.6)
     return [folded[match] for match in close]
 
 

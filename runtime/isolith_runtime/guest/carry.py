@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import marshal
 import os
+import sys
 import zipfile
 import zlib
 
+from isolith_runtime.guest import importer
+
 _SKIPPED = (
-    "_pyodide pyodide _pyrepl ctypes multiprocessing test idlelib site-packages __phello__ turtledemo lib2to3 ensurepip "
+    "_pyodide pyodide ctypes multiprocessing test idlelib site-packages __phello__ turtledemo lib2to3 ensurepip "
     "antigravity this __hello__"
 ).split()
 
@@ -31,10 +34,6 @@ def compile_library(archive: str) -> int:
 
 def load(library: str, zones: str) -> None:
     """Put the modules that were not imported, and the time zones, where the importer finds them."""
-    import sys  # noqa: PLC0415
-
-    from isolith_runtime.guest import importer  # noqa: PLC0415
-
     with zipfile.ZipFile(library) as archive:
         for path in archive.namelist():
             parts = path.removesuffix(".pyc").split("/")

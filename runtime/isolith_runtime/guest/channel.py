@@ -7,11 +7,14 @@ starts with its length, four bytes little-endian.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from isolith_runtime.guest import codec
 
 _DESCRIPTOR = 4
 _HEADER = 4
+_MAX_PENDING = 1000
+"""Frames in a batch; with more the batch crosses at once, so that none is larger than the host takes."""
 
 _buffer = bytearray(1 << 16)
 _pending: list[str] = []
@@ -20,7 +23,14 @@ _PARKED = '["parked",null]'
 
 def send(*frame: object) -> None:
     """Queue a frame of plain JSON parts; it crosses with the next `flush`."""
-    _pending.append(codec.to_text(list(frame)))
+    send_text(codec.to_text(list(frame)))
+
+
+def send_text(frame: str) -> None:
+    """Queue a frame that is JSON text already."""
+    _pending.append(frame)
+    if len(_pending) >= _MAX_PENDING:
+        flush()
 
 
 def park(delay: float | None) -> None:
@@ -29,10 +39,8 @@ def park(delay: float | None) -> None:
     flush()
 
 
-def flush(*last: object) -> None:
-    """Write what is queued, and `last` behind it, in one crossing."""
-    if last:
-        send(*last)
+def flush() -> None:
+    """Write what is queued, in one crossing."""
     if _pending:
         data = f"[{','.join(_pending)}]".encode()
         _pending.clear()
@@ -44,7 +52,15 @@ def receive() -> list[list[object]]:
     got = os.readinto(_DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
     size = int.from_bytes(_buffer[:_HEADER], "little")
     data = _buffer[_HEADER:got]
-    while len(data) < size:
-        got = os.readinto(_DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
-        data += _buffer[:got]
-    return codec.loads(data)  # type: ignore[return-value]
+    missing = size - len(data)
+    try:
+        while missing > 0:
+            got = os.readinto(_DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
+            missing -= got
+            data += _buffer[:got]
+    except MemoryError:
+        while missing > 0:  # what is left would be taken for the next batch
+            missing -= os.readinto(_DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
+        raise
+    frames: Any = codec.loads(data)
+    return frames  # type: ignore[no-any-return] # the host writes lists only

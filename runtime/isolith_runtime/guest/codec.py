@@ -2,9 +2,11 @@
 
 What JSON has is itself. Anything else is an object of one member whose name begins with `$`:
 `{"$datetime": "2026-01-01T00:00:00+00:00"}`. A mapping that could be mistaken for one of those (a key that is not
-text or begins with `$`) becomes `{"$dict": [[key, value], ...]}`, so nothing inside a value can look like a tag.
+text or begins with `$`) becomes `{"$dict": [key, value, key, value, ...]}`, so nothing inside a value can look like a
+tag.
 
 Limits: `MAX_DEPTH` levels, `max_nodes` items. Encoding raises `NoDataForm` with the path of what has no data form.
+A time keeps its offset, not the name of its zone.
 """
 
 from __future__ import annotations
@@ -18,20 +20,24 @@ import enum
 import json
 import types
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, ItemsView, KeysView, Mapping, ValuesView
+from typing import Any
 
-MAX_DEPTH = 200
+MAX_DEPTH = 100
+"""Levels of a value: at six frames of ours a level, what fits into half of CPython's recursion limit."""
+
+MAX_TEXT_DEPTH = 2 * MAX_DEPTH + 8
+"""Levels of the JSON text of a batch: a tagged container takes two, a frame a few."""
+
 MAX_NODES = 4_000_000
 _SAFE_BITS = 4096
 _MAX_EQUAL_HASHES = 64
 _MAX_PATH = 60
 
-_PLAIN = {type(None), bool, int, float, str}
-_TEXT_KEYS = {str}
-VIEWS = (type({}.keys()), type({}.values()), type({}.items()), range, collections.deque)
+_PLAIN: set[type] = {type(None), bool, int, float, str}
+_TEXT_KEYS: set[type] = {str}
+VIEWS: tuple[type[Collection[Any]], ...] = (KeysView, ValuesView, ItemsView, range, collections.deque)
 """What leaves as a list beside lists."""
-
-Encoder = Callable[[object, int], object]
 
 
 class NoDataForm(TypeError):
@@ -71,7 +77,7 @@ def to_text(encoded: object) -> str:
     return text
 
 
-def loads(text: str | bytes) -> object:
+def loads(text: str | bytes | bytearray) -> object:
     """The value of JSON text that `dumps` wrote. Raises `Malformed` for anything else."""
     try:
         return _reader(text if isinstance(text, str) else str(text, "utf-8"))
@@ -82,8 +88,11 @@ def loads(text: str | bytes) -> object:
 
 
 def encode(value: object, *, max_nodes: int = MAX_NODES) -> object:
-    """`value` in its tagged form, ready for `to_text`."""
-    return _Encoding(max_nodes).encode(value, 0)
+    """`value` in its tagged form, ready for `to_text`; may share parts with it."""
+    try:
+        return _Encoding(max_nodes).encode(value, 0)
+    except RecursionError:
+        raise NoDataForm("is nested too deep for the stack that is left") from None
 
 
 class _Encoding:
@@ -92,20 +101,20 @@ class _Encoding:
     def __init__(self, max_nodes: int) -> None:
         self.left = max_nodes
 
-    def encode(self, value: object, depth: int) -> object:
-        kind = type(value)
+    def encode(self, value: Any, depth: int) -> object:
+        kind: type = type(value)
         if kind is str or kind is bool or value is None:
             return value
         if kind is int:
-            return value if value.bit_length() <= _SAFE_BITS else {"$int": hex(value)}  # type: ignore[attr-defined]
+            return value if value.bit_length() <= _SAFE_BITS else {"$int": hex(value)}
         if kind is float:
-            return value if value - value == 0 else {"$float": repr(value)}  # type: ignore[operator]
+            return value if value - value == 0 else {"$float": repr(value)}
         if depth >= MAX_DEPTH:
             raise NoDataForm(f"is nested more than {MAX_DEPTH} deep, or contains itself")
         if kind is list:
-            return self.items(value, depth)  # type: ignore[arg-type]
+            return self.items(value, depth)
         if kind is dict:
-            return self.mapping(value, depth)  # type: ignore[arg-type]
+            return self.mapping(value, depth)
         return self.other(value, depth)
 
     def spend(self, count: int) -> None:
@@ -113,13 +122,13 @@ class _Encoding:
         if self.left < 0:
             raise TooLarge
 
-    def items(self, values: Iterable[object], depth: int) -> list[object]:
-        encoded: list[object] = []
-        values = values if isinstance(values, list) else list(values)
+    def items(self, values: Collection[object], depth: int) -> list[object]:
         self.spend(len(values))
+        values = values if isinstance(values, list) else list(values)
         kinds = set(map(type, values))
         if kinds <= _PLAIN and (int not in kinds and float not in kinds):
             return values
+        encoded: list[object] = []
         try:
             for value in values:
                 encoded.append(self.encode(value, depth + 1))  # noqa: PERF401 - its length is the failing index
@@ -128,12 +137,26 @@ class _Encoding:
             raise
         return encoded
 
-    def mapping(self, value: dict[object, object], depth: int) -> object:
+    def members(self, values: Collection[object], depth: int) -> list[object]:
+        """The items of a set."""
+        members = list(values)
+        encoded = self.items(members, depth)
+        for position, form in enumerate(encoded):
+            if not _can_be_key(form):
+                error = NoDataForm(_no_key(members[position]))
+                error.path = f"[{position}]"
+                raise error
+        return encoded
+
+    def mapping(self, value: dict[Any, Any], depth: int) -> object:
         self.spend(len(value))
         if not value:
             return value
         if set(map(type, value)) != _TEXT_KEYS or _has_tag(value):
-            return {"$dict": [[self.key(k, depth), self.member(k, v, depth)] for k, v in value.items()]}
+            flat: list[object] = []
+            for key, item in value.items():
+                flat += (self.key(key, depth), self.member(key, item, depth))
+            return {"$dict": flat}
         kinds = set(map(type, value.values()))
         if kinds <= _PLAIN and (int not in kinds and float not in kinds):
             return value
@@ -141,10 +164,13 @@ class _Encoding:
 
     def key(self, key: object, depth: int) -> object:
         try:
-            return self.encode(key, depth + 1)
+            form = self.encode(key, depth + 1)
+            if not _can_be_key(form):
+                raise NoDataForm(_no_key(key))
         except NoDataForm as error:
             error.path = f".<key {key!r:.40}>{error.path}"
             raise
+        return form
 
     def member(self, key: object, value: object, depth: int) -> object:
         try:
@@ -154,20 +180,23 @@ class _Encoding:
             error.path = f"{shown}{error.path}"
             raise
 
-    def other(self, value: object, depth: int) -> object:
+    def other(self, value: Any, depth: int) -> object:
         if isinstance(value, enum.Enum):
             return self.encode(value.value, depth + 1)
         tag = TAGGED.get(type(value))
         if tag is not None:
             return {tag[0]: tag[1](value)}
-        for kind, name in _CONTAINERS:
-            if isinstance(value, kind):
-                return {name: self.items(value, depth)}  # type: ignore[arg-type]
+        if isinstance(value, tuple):
+            return {"$tuple": self.items(value, depth)}
+        if isinstance(value, set):
+            return {"$set": self.members(value, depth)}
+        if isinstance(value, frozenset):
+            return {"$frozenset": self.members(value, depth)}
         return self.by_base(value, depth)
 
-    def by_base(self, value: object, depth: int) -> object:
+    def by_base(self, value: Any, depth: int) -> object:
         if isinstance(value, (bytes, bytearray, memoryview)):
-            return {"$bytes": base64.b64encode(bytes(value)).decode()}
+            return {"$bytes": base64.b64encode(memoryview(value).tobytes()).decode()}
         for kind, plain in _BASES:
             if isinstance(value, kind):
                 return self.encode(plain(value), depth)
@@ -175,14 +204,20 @@ class _Encoding:
             if isinstance(value, kind):
                 return {name: write(value)}
         if isinstance(value, VIEWS):
-            return self.items(value, depth)
+            return self.view(value, depth)
         fields = fields_of(value)
         if fields is None:
             raise NoDataForm(_why_not(value))
         return self.mapping(fields, depth)
 
+    def view(self, value: Collection[object], depth: int) -> list[object]:
+        try:
+            return self.items(value, depth)
+        except OverflowError:  # a range longer than any list
+            raise TooLarge from None
 
-def fields_of(value: object) -> dict[object, object] | None:
+
+def fields_of(value: Any) -> dict[Any, Any] | None:
     """What an object that leaves as a mapping leaves as; None for what has no data form."""
     if isinstance(value, type):
         return None
@@ -194,7 +229,7 @@ def fields_of(value: object) -> dict[object, object] | None:
         return {"error": type(value).__name__, "message": str(value)}
     dump = getattr(type(value), "model_dump", None)
     if callable(dump):
-        dumped = dump(value)
+        dumped: Any = dump(value)
         return dumped if isinstance(dumped, dict) else None
     return None
 
@@ -204,6 +239,8 @@ def _why_not(value: object) -> str:
     reason = getattr(value, "__no_data_form__", None)
     if isinstance(reason, str):
         return reason
+    if hasattr(value, "__await__"):
+        return f"is of type {kind}, not its result: write `await` before it, or asyncio.gather(...) for several"
     if hasattr(value, "__next__"):
         return f"is of type {kind}, which has no data form: wrap it in list(...)"
     if isinstance(value, type) or callable(value):
@@ -211,46 +248,59 @@ def _why_not(value: object) -> str:
     return f"is of type {kind}, which has no data form: make it a dict, a list or text"
 
 
-def _has_tag(value: dict[object, object]) -> bool:
+def _no_key(value: object) -> str:
+    kind = type(value).__name__
+    return f"is of type {kind}, which outside can be no key and in no set: use text, numbers or tuples there"
+
+
+def _can_be_key(form: Any) -> bool:
+    """Whether the decoded form has a hash: a mapping has none, though what it was made from may have one."""
+    kind: type = type(form)
+    if kind is not dict and kind is not list:
+        return True
+    if kind is list or len(form) != 1:
+        return False
+    [(name, content)] = form.items()
+    if name in {"$tuple", "$frozenset"}:
+        return all(map(_can_be_key, content))
+    return name in _DECODERS and name not in {"$set", "$dict"}
+
+
+def _has_tag(value: dict[str, object]) -> bool:
     """Whether a key begins with `$`; the joined keys are searched first because that is one C call."""
-    return "$" in "".join(value) and any(key[:1] == "$" for key in value)  # type: ignore[arg-type,index]
+    return "$" in "".join(value) and any(key[:1] == "$" for key in value)
 
 
-def _timedelta(value: object) -> list[int]:
-    assert isinstance(value, datetime.timedelta)  # noqa: S101
+def _timedelta(value: datetime.timedelta) -> list[int]:
     return [value.days, value.seconds, value.microseconds]
 
 
-def _isoformat(value: object) -> str:
-    return value.isoformat()  # type: ignore[attr-defined,no-any-return]
+def _complex(value: complex) -> list[str]:
+    return [repr(value.real), repr(value.imag)]
 
 
-def _complex(value: object) -> list[str]:
-    return [repr(value.real), repr(value.imag)]  # type: ignore[attr-defined]
-
-
-TAGGED: dict[type, tuple[str, Callable[[object], object]]] = {
-    datetime.datetime: ("$datetime", _isoformat),
-    datetime.date: ("$date", _isoformat),
-    datetime.time: ("$time", _isoformat),
+# Here and below the base's own method is used on a subclass: nothing it overrides is asked.
+TAGGED: dict[type, tuple[str, Callable[[Any], object]]] = {
+    datetime.datetime: ("$datetime", datetime.datetime.isoformat),
+    datetime.date: ("$date", datetime.date.isoformat),
+    datetime.time: ("$time", datetime.time.isoformat),
     datetime.timedelta: ("$timedelta", _timedelta),
-    decimal.Decimal: ("$decimal", str),
-    uuid.UUID: ("$uuid", str),
+    decimal.Decimal: ("$decimal", decimal.Decimal.__str__),
+    uuid.UUID: ("$uuid", uuid.UUID.__str__),
     complex: ("$complex", _complex),
 }
-_CONTAINERS = ((tuple, "$tuple"), (set, "$set"), (frozenset, "$frozenset"))
 
-
-_BASES: tuple[tuple[type, Callable[..., object]], ...] = (
-    # The base's own method on the subclass: nothing the script overrides is asked.
+_BASES: tuple[tuple[type, Callable[[Any], object]], ...] = (
     (str, str.__str__),
     (int, int.__int__),
     (float, float.__float__),
-    (list, list.copy),
-    (dict, dict.copy),
+    (list, lambda value: list.copy(value)),
+    # Its own order is not the one of the dict underneath.
+    (collections.OrderedDict, lambda value: dict(collections.OrderedDict.items(value))),
+    (dict, lambda value: dict.copy(value)),
 )
 
-# --------------------------------------------------------------------------------------------- decoding
+# decoding
 
 
 def _float(text: str) -> float:
@@ -268,37 +318,37 @@ def _no_flood(values: list[object]) -> list[object]:
     return values
 
 
-def _pairs(pairs: list[list[object]]) -> dict[object, object]:
-    _no_flood([key for key, _ in pairs])
-    return {key: value for key, value in pairs}  # noqa: C416 - each pair is checked to have two parts
+def _pairs(flat: list[object]) -> dict[object, object]:
+    return dict(zip(_no_flood(flat[::2]), flat[1::2], strict=True))
 
 
-_DECODERS: dict[str, Callable[..., object]] = {
-    "$int": lambda text: int(text, 16),
-    "$float": _float,
-    "$complex": lambda parts: complex(float(parts[0]), float(parts[1])),
-    "$bytes": lambda text: base64.b64decode(text, validate=True),
-    "$datetime": datetime.datetime.fromisoformat,
-    "$date": datetime.date.fromisoformat,
-    "$time": datetime.time.fromisoformat,
-    "$timedelta": lambda parts: datetime.timedelta(*parts),
-    "$decimal": decimal.Decimal,
-    "$uuid": uuid.UUID,
-    "$tuple": tuple,
-    "$set": lambda values: set(_no_flood(values)),
-    "$frozenset": lambda values: frozenset(_no_flood(values)),
-    "$dict": _pairs,
+_DECODERS: dict[str, tuple[type, Callable[[Any], object]]] = {
+    "$int": (str, lambda text: int(text, 16)),
+    "$float": (str, _float),
+    "$complex": (list, lambda parts: complex(*map(float, parts))),
+    "$bytes": (str, lambda text: base64.b64decode(text, validate=True)),
+    "$datetime": (str, datetime.datetime.fromisoformat),
+    "$date": (str, datetime.date.fromisoformat),
+    "$time": (str, datetime.time.fromisoformat),
+    "$timedelta": (list, lambda parts: datetime.timedelta(*parts)),
+    "$decimal": (str, decimal.Decimal),
+    "$uuid": (str, uuid.UUID),
+    "$tuple": (list, tuple),
+    "$set": (list, lambda values: set(_no_flood(values))),
+    "$frozenset": (list, lambda values: frozenset(_no_flood(values))),
+    "$dict": (list, _pairs),
 }
+"""Tag to what its content is in JSON, and what is made of it."""
 
 
 def _restore(found: dict[str, object]) -> object:
     if len(found) == 1:
         [(name, content)] = found.items()
         if name[:1] == "$":
-            decoder = _DECODERS.get(name)
-            if decoder is None:
-                raise Malformed("an unknown tag")
-            return decoder(content)
+            kind, decode = _DECODERS.get(name, (None, None))
+            if decode is None or type(content) is not kind:
+                raise Malformed("an unknown tag, or one with another content")
+            return decode(content)
     return found
 
 
@@ -306,7 +356,7 @@ def _refuse_constant(_name: str) -> object:
     raise Malformed("a bare NaN or infinity")
 
 
-_writer = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_writer = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
 _tagged_reader = json.JSONDecoder(object_hook=_restore, parse_constant=_refuse_constant).decode
 _plain_reader = json.JSONDecoder(parse_constant=_refuse_constant).decode
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from itertools import islice
 from types import CodeType, TracebackType
 
-from isolith_runtime.guest.capabilities import SCRIPT
 from isolith_runtime.guest.codec import NoDataForm, TooLarge
 from isolith_runtime.guest.hints import hint_for
 from isolith_runtime.guest.toolerror import ToolError
+from isolith_runtime.guest.where import SCRIPT
 
 _MAX_TEXT = 4000
 _MAX_FRAMES = 8
@@ -25,7 +25,30 @@ class Deadlock(Exception):
 
 
 def diagnose(error: BaseException, source: list[str]) -> dict[str, object]:
-    """The diagnostic of an uncaught exception, as plain JSON parts."""
+    """The diagnostic of an uncaught exception, as plain JSON parts; in short, where it defies being looked at."""
+    try:
+        return _in_full(error, source)
+    except BaseException as worse:
+        return in_short(worse if isinstance(worse, KeyboardInterrupt) else error)
+
+
+def in_short(error: BaseException) -> dict[str, object]:
+    """The diagnostic that asks nothing of an exception, since a script may have made it of anything."""
+    lines = [line for _, line in _script_frames(error.__traceback__)]
+    return {
+        "kind": next((kind for cause, kind in _KINDS if isinstance(error, cause)), "exception"),
+        "message": f"{type(error).__name__}, which cannot be shown",
+        "line": lines[-1] if lines else None,
+        "column": None,
+        "source_line": None,
+        "hint": None,
+        "tool": None,
+        "retriable": False,
+        "traceback": "",
+    }
+
+
+def _in_full(error: BaseException, source: list[str]) -> dict[str, object]:
     line, column = _place(error, source)
     leaves = _leaves(error)
     failed = next((leaf for leaf in leaves if isinstance(leaf, ToolError)), None)

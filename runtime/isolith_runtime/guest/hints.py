@@ -7,7 +7,7 @@ import difflib
 import re
 from types import TracebackType
 
-from isolith_runtime.guest.capabilities import SCRIPT
+from isolith_runtime.guest.where import SCRIPT
 
 _ELSEWHERE = {
     "console": "use print(...)",
@@ -27,6 +27,8 @@ _ELSEWHERE = {
 }
 _STDLIB = frozenset("json re math datetime time random collections itertools functools statistics uuid csv io".split())
 _MAX_LISTED = 20
+_MAX_COMPARED = 2000
+_MAX_NAME = 100
 _VALUES = (
     "in a script that never says `await` a call gives its value: use it as it is; "
     "to let calls overlap, write `await asyncio.gather(...)`"
@@ -70,12 +72,17 @@ def _name_hint(error: NameError) -> str | None:
         return f"this is {'a script' if name == 'help' else 'Python'}: {_ELSEWHERE[name]}"
     scope = _globals_of(error.__traceback__)
     known = [n for n in [*scope, *dir(builtins)] if isinstance(n, str) and not n.startswith("__")]
-    close = difflib.get_close_matches(name, known, 1, 0.7)
+    close = _closest(name, known, 0.7)
     if name in _STDLIB:
         return f"write `import {name}` first"
     if close:
         return _and_connectors(f"did you mean `{close[0]}`?", error)
     return _and_connectors("", error)
+
+
+def _closest(name: str, known: list[str], alike: float) -> list[str]:
+    """The name that looks most like this one, or none; a script may have made a million of them."""
+    return difflib.get_close_matches(name[:_MAX_NAME], known[:_MAX_COMPARED], 1, alike)
 
 
 def _and_connectors(hint: str, error: BaseException) -> str | None:
@@ -125,7 +132,7 @@ def _attribute_hint(error: AttributeError) -> str | None:
     if isinstance(obj, list) and name in {"length", "push", "map", "filter", "forEach", "includes"}:
         return "this is Python: len(x), x.append(y), [f(y) for y in x], y in x"
     if obj is not None and name:
-        close = difflib.get_close_matches(name, dir(obj), 1, 0.7)
+        close = _closest(name, dir(obj), 0.7)
         return f"did you mean `.{close[0]}`?" if close else None
     return None
 
@@ -139,7 +146,7 @@ def _key_hint(error: KeyError) -> str | None:
     wanted = error.args[0]
     for value in tb.tb_frame.f_locals.values():
         if isinstance(value, dict) and 0 < len(value) <= 200 and wanted not in value:
-            close = difflib.get_close_matches(wanted, [k for k in value if isinstance(k, str)], 1, 0.6)
+            close = _closest(wanted, [k for k in value if isinstance(k, str)], 0.6)
             if close and re.fullmatch(r"[\w .-]+", close[0]):
                 return f"did you mean {close[0]!r}?"
     return None

@@ -11,8 +11,10 @@ import io
 import marshal
 import sys
 import zlib
+import zoneinfo
 from collections.abc import Sequence
 from types import CodeType, ModuleType
+from zoneinfo import _common
 
 from isolith_runtime.guest.absent import REFUSED_MODULES
 
@@ -24,18 +26,15 @@ zones: dict[str, bytes] = {}
 
 
 class CarriedImporter(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Finds and loads what is carried; refuses what is absent on purpose with the reason."""
+    """Finds and loads what is carried."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         found = carried.get(fullname)
-        if found is not None:
-            return importlib.machinery.ModuleSpec(fullname, self, origin="carried", is_package=found[0])
-        head = fullname.partition(".")[0]
-        if head in REFUSED_MODULES:
-            raise ModuleNotFoundError(f"{head} is not available: {REFUSED_MODULES[head]}", name=fullname)
-        return None
+        if found is None:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, origin="carried", is_package=found[0])
 
     def get_code(self, fullname: str) -> CodeType:
         """The code of a carried module."""
@@ -50,8 +49,8 @@ class CarriedImporter(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader)
         return carried[fullname][0]
 
 
-class RefusingBuiltins(importlib.abc.MetaPathFinder):
-    """Before the built-in modules: some of them are in the binary and mean nothing here."""
+class Refusals(importlib.abc.MetaPathFinder):
+    """First of all: what is absent on purpose is refused with the reason."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -64,7 +63,7 @@ class RefusingBuiltins(importlib.abc.MetaPathFinder):
 def install() -> None:
     """Leave the importers of an isolate: refusals, built-in and frozen modules, what is carried."""
     sys.meta_path[:] = [
-        RefusingBuiltins(),
+        Refusals(),
         importlib.machinery.BuiltinImporter,
         importlib.machinery.FrozenImporter,
         CarriedImporter(),
@@ -76,8 +75,6 @@ def install() -> None:
 
 def install_zones() -> None:
     """Let `zoneinfo` read its data from here."""
-    import zoneinfo  # noqa: PLC0415
-    from zoneinfo import _common  # noqa: PLC0415
 
     def load(key: str) -> io.BytesIO:
         data = zones.get(key)

@@ -7,10 +7,9 @@ goes on and nothing more crosses; the host cuts at the same place, whatever the 
 from __future__ import annotations
 
 import io
-import sys
 
 from isolith_runtime.guest import channel, codec
-from isolith_runtime.guest.capabilities import SCRIPT
+from isolith_runtime.guest.where import script_line
 
 _ATTRS_NODES = 1000
 
@@ -28,7 +27,9 @@ class Output:
             return
         cut = message[: self.log_bytes + 1]
         self.log_bytes -= len(cut) + 1
-        channel.send("log", level, _valid(cut), _attributes(attrs or {}), _line())
+        safe = _attributes(attrs) if attrs else {}
+        self.log_bytes -= len(codec.to_text(safe)) if safe else 0
+        channel.send("log", level, _valid(cut), safe, script_line())
         channel.flush()
 
     def emit(self, value: object) -> None:
@@ -57,22 +58,14 @@ def _valid(text: str) -> str:
 def _attributes(attrs: dict[str, object]) -> dict[str, object]:
     """Attributes as data; what has no data form, or is too much for a log line, becomes text."""
     safe: dict[str, object] = {}
-    for name, value in attrs.items():
+    for key, value in attrs.items():
+        name = _valid(key)
         try:
             safe[name] = codec.encode(value, max_nodes=_ATTRS_NODES)
             codec.to_text(safe[name])
         except (codec.NoDataForm, codec.TooLarge):
-            safe[name] = _valid(repr(value)[:200])
+            safe[name] = _valid(value if isinstance(value, str) else repr(value)[:200])
     return safe
-
-
-def _line() -> int:
-    frame = sys._getframe(2)
-    while frame is not None:
-        if frame.f_code.co_filename == SCRIPT:
-            return frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return 0
 
 
 class Stream(io.TextIOBase):
@@ -82,6 +75,7 @@ class Stream(io.TextIOBase):
         self._output = output
         self._level = level
         self._rest: list[str] = []
+        self._held = 0
         self.used = False
 
     @property
@@ -97,14 +91,15 @@ class Stream(io.TextIOBase):
         self.used = True
         head, newline, tail = text.rpartition("\n")
         if not newline:
-            if self._output.log_bytes >= 0:
+            if self._held <= self._output.log_bytes:
                 self._rest.append(text[: self._output.log_bytes + 1])
+                self._held += len(text)
             return len(text)
         if self._output.log_bytes >= 0:
             lines = ("".join(self._rest) + head[: self._output.log_bytes + 1]).split("\n")
             for line in lines:
                 self._output.line(self._level, line)
-        self._rest = [tail] if tail else []
+        self._rest, self._held = ([tail], len(tail)) if tail else ([], 0)
         return len(text)
 
     def finish(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 
 def _refuse(self: object, *_arguments: object, **_named: object) -> NoReturn:
@@ -10,19 +11,25 @@ def _refuse(self: object, *_arguments: object, **_named: object) -> NoReturn:
 
 
 class ReadOnlyDict(dict[object, object]):
-    """A dict that cannot be changed."""
+    """A dict that cannot be changed. A copy of it, a deep one too, is a dict of the script's own."""
 
-    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse
+
+    def __reduce_ex__(self, _protocol: object) -> tuple[Callable[..., object], tuple[object]]:
+        return dict, (dict(self),)
 
 
 class ReadOnlyList(list[object]):
-    """A list that cannot be changed."""
+    """A list that cannot be changed. A copy of it, a deep one too, is a list of the script's own."""
 
-    __setitem__ = __delitem__ = append = clear = extend = insert = pop = remove = _refuse  # type: ignore[assignment]
-    reverse = sort = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = append = clear = extend = insert = pop = remove = _refuse
+    reverse = sort = __iadd__ = __imul__ = _refuse
+
+    def __reduce_ex__(self, _protocol: object) -> tuple[Callable[..., object], tuple[object]]:
+        return list, (list(self),)
 
 
-def freeze(value: object) -> object:
+def freeze(value: Any) -> object:
     """The value with its dicts and lists made read-only, all the way down."""
     if type(value) is dict:
         return ReadOnlyDict({key: freeze(item) for key, item in value.items()})

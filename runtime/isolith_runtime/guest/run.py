@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
+import warnings
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import Any
 
 from isolith_runtime.guest import absent, channel, codec
 from isolith_runtime.guest.capabilities import Caller, Connector, PendingCall, Tools, connectors_for, is_call
-from isolith_runtime.guest.diagnosis import Deadlock, diagnose, line_of, short
+from isolith_runtime.guest.diagnosis import Deadlock, diagnose, in_short, line_of, short
 from isolith_runtime.guest.loop import GuestLoop, failed_unseen
 from isolith_runtime.guest.output import Log, Output, Stream
 from isolith_runtime.guest.readonly import freeze
@@ -18,8 +20,14 @@ from isolith_runtime.guest.script import RESULT, Script, prepare
 from isolith_runtime.guest.services import services
 from isolith_runtime.guest.toolerror import ToolError
 from isolith_runtime.guest.value_type import value_type
+from isolith_runtime.guest.where import SCRIPT, script_line
 
+_MAX_WARNINGS = 100
 _PRINTED = "the script printed, but answers null; end it with the value that it should answer"
+
+RESERVE = 1 << 20
+reserve = bytearray(RESERVE)
+"""Memory that is given up to say that there is none left. All zero, so it costs the image nothing."""
 
 
 class Run:
@@ -30,19 +38,21 @@ class Run:
         self.output = Output(start["log_bytes"], start["emit_events"])
         self.source: str = start["source"]
         self.start = start
-        self.caller = Caller(self.loop, synchronous=False)
+        self.caller = Caller(self.loop, synchronous=False, limit=start["limits"].get("calls", sys.maxsize))
         self.connectors: dict[str, Connector] = {}
         self.advice: list[tuple[str, int]] = []
         self.done = False
         self.ended_by: BaseException | None = None
         self.script_ends_in: int | None = None
         self.main: asyncio.Task[None] | None = None
+        self.warned = 0
         random.seed(start["seed"])
         absent.install_waiting(self.loop)
         self.streams = Stream(self.output, "info"), Stream(self.output, "warning")
         sys.stdout, sys.stderr = self.streams
         asyncio.set_event_loop(self.loop)
         self.loop.set_exception_handler(self.task_failed)
+        warnings._warn_unawaited_coroutine = self.never_awaited  # type: ignore[attr-defined] # what CPython calls
 
     def begin(self) -> None:
         """Make the main task; a script that does not compile ends here."""
@@ -67,7 +77,7 @@ class Run:
         try:
             value = await self.value(script, scope)
             value = await self.settled(value)
-            self.finish(value)
+            self.finish(value, scope)
         except BaseException as error:
             self.fail(error)
 
@@ -102,26 +112,33 @@ class Run:
             **self.connectors,
         }
 
-    def finish(self, value: object) -> None:
-        """Send the result, then what was left over."""
-        encoded = codec.encode(value)
-        size = len(codec.to_text(encoded))
+    def finish(self, value: object, scope: dict[str, object]) -> None:
+        """Send what was left over, then the result."""
+        text = codec.to_text(codec.encode(value))
+        size = len(text) if text.isascii() else len(text.encode())
         if size > self.start["value_bytes"]:
             raise codec.TooLarge(f"the value is {size:,} bytes")
         if value is None and self.script_ends_in and self.streams[0].used:
             self.advice.append((_PRINTED, self.script_ends_in))
         for message, line in self.advice:  # about the value: of no use to a script that failed
             self.warn("check", message, line)
-        self.end("result", encoded, value_type(value))
+        frame = f'["result",{text},{codec.to_text(value_type(value))}]'
+        if not self.caller.synchronous:
+            scope.clear()  # so that a coroutine nobody awaited is noticed
+        self.end(frame)
 
     def fail(self, error: BaseException) -> None:
         """Send the diagnostic of what ended the script."""
-        lines = self.source.split("\n")
-        diagnostic = diagnose(error, lines)
+        self.ended_by = error
+        reserve.clear()
+        diagnostic = diagnose(error, self.source.split("\n"))
         if diagnostic["line"] is None and self.script_ends_in:  # the value itself: what cannot leave
             diagnostic["line"] = self.script_ends_in
-        self.ended_by = error
-        self.end("failure", diagnostic)
+        hurry = isinstance(error, (KeyboardInterrupt, MemoryError))
+        try:
+            self.end(codec.to_text(["failure", diagnostic]), hurry=hurry)
+        except Exception:  # a text of the script's that no frame can carry
+            self.end(codec.to_text(["failure", in_short(error)]), hurry=hurry)
 
     def refuse(self, error: BaseException) -> None:
         """Send the diagnostic of a script that does not compile."""
@@ -131,15 +148,18 @@ class Run:
         elif isinstance(error, (MemoryError, RecursionError)):
             diagnostic["kind"], diagnostic["message"] = "recursion", "the script is nested too deep to be compiled"
             diagnostic["hint"] = "split the expression into statements"
-        self.end("failure", diagnostic)
+        self.end(codec.to_text(["failure", diagnostic]))
 
-    def end(self, *frame: object) -> None:
+    def end(self, frame: str, *, hurry: bool = False) -> None:
         """Send the last frame; nothing of this run crosses after it."""
-        self.left_over()
-        for stream in self.streams:
-            stream.finish()
+        with suppress(Exception):  # what a script leaves may be anything; its end is said all the same
+            if not hurry:
+                self.left_over()
+            for stream in self.streams:
+                stream.finish()
         self.done = True
-        channel.flush(*frame)
+        channel.send_text(frame)
+        channel.flush()
 
     def left_over(self) -> None:
         """Report what is still pending or failed unseen; the host cancels the calls."""
@@ -152,10 +172,17 @@ class Run:
         if "create_task" in self.source or "ensure_future" in self.source:
             for task in failed_unseen():
                 self.failed_unseen(_name_of(task), task.exception())
-        for task in asyncio.all_tasks(self.loop):
-            if task is not self.main and not is_call(task.get_coro()):
-                message = f"{_name_of(task)} was still running when the script ended, and was cancelled"
-                self.warn("cancelled", message, _line_of(task))
+        running = [task for task in asyncio.all_tasks(self.loop) if self.is_left(task)]
+        for task in running[:_MAX_WARNINGS]:
+            message = f"{_name_of(task)} was still running when the script ended, and was cancelled"
+            self.warn("cancelled", message, _line_of(task))
+        more = max(self.warned - _MAX_WARNINGS, 0) + len(running[_MAX_WARNINGS:])
+        if more:
+            channel.send("warning", "cancelled", f"{more:,} more warnings were left out", None)
+
+    def is_left(self, task: asyncio.Task[Any]) -> bool:
+        """Whether a task is to be reported: it is not the script, on its way out, or a call, which is reported as such."""
+        return task is not self.main and not task.cancelling() and not is_call(task.get_coro())
 
     def failed_unseen(self, what: str, error: BaseException | None) -> None:
         """Say, at the line that raised, that a task or a call failed and nobody looked."""
@@ -163,8 +190,18 @@ class Run:
             self.warn("exception", f"{what} failed and nobody awaited it: {short(error)}", line_of(error))
 
     def warn(self, kind: str, message: str, line: int | None) -> None:
-        """Send a warning about a line of the script."""
-        channel.send("warning", kind, message, line)
+        """Send a warning about a line of the script; those past `_MAX_WARNINGS` are only counted."""
+        self.warned += 1
+        if self.warned <= _MAX_WARNINGS:
+            channel.send("warning", kind, message, line)
+
+    def never_awaited(self, coroutine: Any) -> None:
+        """What CPython reports: a coroutine that was dropped before it ran."""
+        code = coroutine.cr_code
+        if not is_call(coroutine):
+            line = script_line() or (code.co_firstlineno if code.co_filename == SCRIPT else None)
+            what = f"{code.co_name}(...)"
+            self.warn("check", f"`{what}` was never awaited, so it never ran: write `await {what}`", line)
 
     def task_failed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """What asyncio reports on its own: a task that was dropped after it failed, or a callback that did."""
@@ -194,8 +231,16 @@ class Run:
         """Run until nothing is ready, then say what is waited for."""
         if self.done:
             return
-        delay = self.loop.turn()
+        try:
+            delay = self.loop.turn()
+        except BaseException as error:  # an interrupt or an exit in a task or a callback: asyncio lets those through
+            if not self.done:
+                self.fail(error)
+            return
         if self.done:
+            return
+        if self.main is not None and self.main.done():  # it could not even say what ended it
+            self.end(codec.to_text(["failure", in_short(self.main.exception() or MemoryError())]), hurry=True)
             return
         if delay is None and not self.caller.waiting:
             self.deadlock()
@@ -210,7 +255,7 @@ class Run:
         lines = self.source.split("\n")
         diagnostic["source_line"] = lines[line - 1] if line and line <= len(lines) else None
         diagnostic["hint"] = "no call and no timer is under way, so nothing can wake it"
-        self.end("failure", diagnostic)
+        self.end(codec.to_text(["failure", diagnostic]))
 
 
 def _name_of(task: asyncio.Task[Any]) -> str:
@@ -227,7 +272,7 @@ def _line_of(task: asyncio.Task[Any]) -> int | None:
     line = None
     while waiting is not None:
         frame = getattr(waiting, "cr_frame", None) or getattr(waiting, "gi_frame", None)
-        if frame is not None and frame.f_code.co_filename == "<script>":
+        if frame is not None and frame.f_code.co_filename == SCRIPT:
             line = frame.f_lineno
         waiting = getattr(waiting, "cr_await", None) or getattr(waiting, "gi_yieldfrom", None)
     return line

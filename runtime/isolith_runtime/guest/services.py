@@ -54,7 +54,9 @@ class Snippets:
             raise AttributeError(name)
         if name not in self._names:
             hint = f"there are: {', '.join(self._names)}" if self._names else "no snippet has been approved yet"
-            raise UnknownTool(f"there is no snippet {name!r}", connector="snippets", kind="unknown_tool", hint=hint)
+            raise UnknownTool(
+                f"there is no snippet {name!r}", connector="snippets", method=name, kind="unknown_tool", hint=hint
+            )
         return lambda **named: self._caller.call("snippets", name, named)
 
     def __dir__(self) -> list[str]:
