@@ -73,6 +73,7 @@ _WORDS = "find|make|which|sort|head|tail|source|kill|env|tee|date|wc|ps|set|test
 _SHELL = _signs(
     (9, r"#!.*\b(ba|z|k|da)?sh\b"),
     (3, r"\s*\$\s+[\w./]"),
+    (3, rf"\s*[!%]\s*({_PROGRAMS})\b"),
     (3, rf"\s*({_PROGRAMS})\s+{_ARGUMENT}"),
     (3, rf"\s*({_WORDS})\s+(-{{1,2}}[a-zA-Z]|\.(\s|$)|\.{{0,2}}/\S|[~$]\S)|\s*export\s+\w+="),
     (3, r".*;\s*(then|do)\s*$|\s*(fi|done|esac)\s*$"),
