@@ -60,8 +60,8 @@ REFUSED_MODULES = {name: reason for reason, names in _REASONS.items() for name i
 """Modules that are not here, and why; some of them are in the binary and mean nothing here."""
 
 _FILE_CALLS = (
-    "listdir scandir stat lstat mkdir rmdir remove unlink rename replace link symlink readlink chmod chown truncate open "
-    "access chdir statvfs utime mkfifo mknod"
+    "listdir scandir stat lstat mkdir rmdir remove unlink rename replace link symlink readlink chmod chown truncate "
+    "open access chdir statvfs utime mkfifo mknod"
 ).split()
 _PROCESS_CALLS = "fork forkpty execv execve posix_spawn posix_spawnp system popen kill killpg wait waitpid".split()
 
@@ -112,7 +112,7 @@ class _NoEnvironment(MutableMapping[str, str]):
     def keys(self) -> NoReturn:
         raise PermissionError(errno.EACCES, ENVIRONMENT)
 
-    copy = items = values = keys  # type: ignore[assignment]
+    copy = items = values = keys
 
 
 def _asked_by_script() -> bool:
@@ -134,9 +134,9 @@ class _Exit:
 
 def install() -> None:
     """Put the refusals in place; once, before the snapshot."""
-    builtins.open = io.open = _open  # type: ignore[assignment]
+    builtins.open = io.open = _open
     environment = _NoEnvironment()
-    os.environ = environment  # type: ignore[assignment]
+    os.environ = environment  # type: ignore[assignment] # noqa: B003 - there is none to clear
     os.getenv = environment.get  # type: ignore[assignment]
     for module in (os, posix):
         for name in _FILE_CALLS:
@@ -145,10 +145,10 @@ def install() -> None:
         for name in _PROCESS_CALLS:
             if hasattr(module, name):
                 setattr(module, name, _refusal(PROCESSES))
-        module._exit = _Exit("_exit")
-        module.abort = _Exit("abort")
-    os.walk = os.fwalk = _refusal(FILES)  # type: ignore[assignment]
-    os.popen = os.system = _refusal(PROCESSES)  # type: ignore[assignment]
+        for name in ("_exit", "abort"):
+            setattr(module, name, _Exit(name))
+    os.walk = os.fwalk = _refusal(FILES)
+    os.popen = os.system = _refusal(PROCESSES)
     builtins.exit = builtins.quit = _Exit("exit")  # type: ignore[assignment]
     signal.raise_signal = _refusal("there are no signals here")
 
@@ -161,13 +161,13 @@ def install_network_and_threads() -> None:
             raise PermissionError(errno.EACCES, NETWORK)
 
     socket.socket = NoSocket  # type: ignore[misc]
-    socket.create_connection = socket.getaddrinfo = socket.gethostbyname = _refusal(NETWORK)  # type: ignore[assignment]
+    socket.create_connection = socket.getaddrinfo = socket.gethostbyname = _refusal(NETWORK)
     subprocess.Popen.__init__ = _refusal(PROCESSES)  # type: ignore[method-assign]
     threading.Thread.start = _refusal(THREADS)  # type: ignore[method-assign]
 
 
 def install_waiting(loop: GuestLoop) -> None:
     """`time.sleep` and `asyncio.run` of one run."""
-    time.sleep = loop.sleep_blocking
-    asyncio.run = lambda main, **_options: loop.run_until_complete(main)  # type: ignore[assignment]
+    time.sleep = loop.sleep_blocking  # type: ignore[assignment]
+    asyncio.run = lambda main, **_options: loop.run_until_complete(main)
     asyncio.new_event_loop = lambda: loop  # a script that makes a loop to run something on gets its own

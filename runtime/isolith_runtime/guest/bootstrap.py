@@ -20,7 +20,8 @@ def step() -> None:
     try:
         frames = channel.receive()
         if frames and frames[0][0] == "start":
-            _current = Run(frames.pop(0)[1])
+            [_, start] = frames.pop(0)
+            _current = Run(start)
             _current.begin()
         if _current is not None:
             _current.deliver(frames)
@@ -53,7 +54,7 @@ def forget_runs() -> None:
     global _current  # noqa: PLW0603
     _current = None
     reserve[:] = bytes(RESERVE)
-    sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = None  # type: ignore[assignment,misc]
-    sys.last_exc = None
+    for name in ("stdout", "stderr", "__stdout__", "__stderr__", "last_exc"):
+        setattr(sys, name, None)
     gc.collect()
     gc.freeze()

@@ -10,7 +10,7 @@ import asyncio
 import collections
 import difflib
 from collections.abc import Callable, Coroutine, Generator, Iterator
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from isolith_runtime.guest import channel, codec
 from isolith_runtime.guest.loop import GuestLoop
@@ -42,11 +42,11 @@ class PendingCall(Coroutine[object, object, object]):
             self._waiting = self.__await__()
         return self._waiting.send(value)  # type: ignore[arg-type]
 
-    def throw(self, *error: object) -> object:
+    def throw(self, *error: Any) -> object:
         """An exception delivered while waiting, a cancellation for one."""
         if self._waiting is None:
             self._waiting = self.__await__()
-        return self._waiting.throw(*error)  # type: ignore[arg-type]
+        return self._waiting.throw(*error)
 
     def close(self) -> None:
         """Stop waiting."""
@@ -66,7 +66,7 @@ class PendingCall(Coroutine[object, object, object]):
             f"{self._tool}(...) was called on line {self._line} but not awaited: write `await {self._tool}(...)`"
         )
 
-    __repr__ = __str__ = __format__ = __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = _misused  # type: ignore[assignment]
+    __repr__ = __str__ = __format__ = __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = _misused
     __enter__ = __exit__ = __aenter__ = __aexit__ = __aiter__ = __call__ = _misused
     __add__ = __radd__ = __sub__ = __mul__ = __lt__ = __gt__ = __le__ = __ge__ = __int__ = __float__ = _misused
 
@@ -232,7 +232,7 @@ class Method:
         return Method(caller, connector, names, longer)
 
     def __getitem__(self, name: str) -> Method:
-        return getattr(self, name)
+        return self.__getattr__(name)
 
     def __repr__(self) -> str:
         return f"<method {self._parts[1]}.{self._parts[3]}>"

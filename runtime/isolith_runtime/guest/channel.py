@@ -19,6 +19,8 @@ _MAX_PENDING = 1000
 _buffer = bytearray(1 << 16)
 _pending: list[str] = []
 _PARKED = '["parked",null]'
+_LONGEST = 1e9
+"""Seconds: a timer of a script may be set to infinity, which no frame can say."""
 
 
 def send(*frame: object) -> None:
@@ -35,7 +37,7 @@ def send_text(frame: str) -> None:
 
 def park(delay: float | None) -> None:
     """Say that nothing is ready until `delay` seconds have passed, or until an answer comes; cross with what is queued."""
-    _pending.append(_PARKED if delay is None else f'["parked",{delay!r}]')
+    _pending.append(_PARKED if delay is None else f'["parked",{min(delay, _LONGEST)!r}]')
     flush()
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import base64
 import collections
 import dataclasses
-import datetime
+import datetime as dt
 import decimal
 import enum
 import json
@@ -142,10 +142,11 @@ class _Encoding:
         members = list(values)
         encoded = self.items(members, depth)
         for position, form in enumerate(encoded):
-            if not _can_be_key(form):
-                error = NoDataForm(_no_key(members[position]))
+            try:
+                _as_key(form, members[position])
+            except NoDataForm as error:
                 error.path = f"[{position}]"
-                raise error
+                raise
         return encoded
 
     def mapping(self, value: dict[Any, Any], depth: int) -> object:
@@ -164,13 +165,10 @@ class _Encoding:
 
     def key(self, key: object, depth: int) -> object:
         try:
-            form = self.encode(key, depth + 1)
-            if not _can_be_key(form):
-                raise NoDataForm(_no_key(key))
+            return _as_key(self.encode(key, depth + 1), key)
         except NoDataForm as error:
             error.path = f".<key {key!r:.40}>{error.path}"
             raise
-        return form
 
     def member(self, key: object, value: object, depth: int) -> object:
         try:
@@ -248,9 +246,12 @@ def _why_not(value: object) -> str:
     return f"is of type {kind}, which has no data form: make it a dict, a list or text"
 
 
-def _no_key(value: object) -> str:
-    kind = type(value).__name__
-    return f"is of type {kind}, which outside can be no key and in no set: use text, numbers or tuples there"
+def _as_key(form: object, value: object) -> object:
+    """The form of a key or of a set's member; raises NoDataForm where it would be none outside."""
+    if not _can_be_key(form):
+        kind = type(value).__name__
+        raise NoDataForm(f"is of type {kind}, which outside can be no key and in no set: use text, numbers or tuples")
+    return form
 
 
 def _can_be_key(form: Any) -> bool:
@@ -271,7 +272,7 @@ def _has_tag(value: dict[str, object]) -> bool:
     return "$" in "".join(value) and any(key[:1] == "$" for key in value)
 
 
-def _timedelta(value: datetime.timedelta) -> list[int]:
+def _timedelta(value: dt.timedelta) -> list[int]:
     return [value.days, value.seconds, value.microseconds]
 
 
@@ -281,10 +282,10 @@ def _complex(value: complex) -> list[str]:
 
 # Here and below the base's own method is used on a subclass: nothing it overrides is asked.
 TAGGED: dict[type, tuple[str, Callable[[Any], object]]] = {
-    datetime.datetime: ("$datetime", datetime.datetime.isoformat),
-    datetime.date: ("$date", datetime.date.isoformat),
-    datetime.time: ("$time", datetime.time.isoformat),
-    datetime.timedelta: ("$timedelta", _timedelta),
+    dt.datetime: ("$datetime", dt.datetime.isoformat),
+    dt.date: ("$date", dt.date.isoformat),
+    dt.time: ("$time", dt.time.isoformat),
+    dt.timedelta: ("$timedelta", _timedelta),
     decimal.Decimal: ("$decimal", decimal.Decimal.__str__),
     uuid.UUID: ("$uuid", uuid.UUID.__str__),
     complex: ("$complex", _complex),
@@ -294,10 +295,10 @@ _BASES: tuple[tuple[type, Callable[[Any], object]], ...] = (
     (str, str.__str__),
     (int, int.__int__),
     (float, float.__float__),
-    (list, lambda value: list.copy(value)),
+    (list, list[Any].copy),
     # Its own order is not the one of the dict underneath.
     (collections.OrderedDict, lambda value: dict(collections.OrderedDict.items(value))),
-    (dict, lambda value: dict.copy(value)),
+    (dict, dict[Any, Any].copy),
 )
 
 # decoding
@@ -327,10 +328,10 @@ _DECODERS: dict[str, tuple[type, Callable[[Any], object]]] = {
     "$float": (str, _float),
     "$complex": (list, lambda parts: complex(*map(float, parts))),
     "$bytes": (str, lambda text: base64.b64decode(text, validate=True)),
-    "$datetime": (str, datetime.datetime.fromisoformat),
-    "$date": (str, datetime.date.fromisoformat),
-    "$time": (str, datetime.time.fromisoformat),
-    "$timedelta": (list, lambda parts: datetime.timedelta(*parts)),
+    "$datetime": (str, dt.datetime.fromisoformat),
+    "$date": (str, dt.date.fromisoformat),
+    "$time": (str, dt.time.fromisoformat),
+    "$timedelta": (list, lambda parts: dt.timedelta(*parts)),
     "$decimal": (str, decimal.Decimal),
     "$uuid": (str, uuid.UUID),
     "$tuple": (list, tuple),

@@ -36,7 +36,7 @@ _VALUES = (
 _NOT_HERE = "only the standard library is here; reach anything else through a connector"
 
 
-def hint_for(error: BaseException) -> str | None:
+def hint_for(error: BaseException) -> str | None:  # noqa: PLR0911 - one line a class
     """The hint for an uncaught exception, or None."""
     if isinstance(error, NameError):
         return _name_hint(error)

@@ -42,7 +42,6 @@ class CarriedImporter(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader)
 
     def get_source(self, fullname: str) -> None:
         """No source is carried."""
-        return None
 
     def is_package(self, fullname: str) -> bool:
         """Whether a carried module is a package."""
@@ -67,7 +66,7 @@ def install() -> None:
         importlib.machinery.BuiltinImporter,
         importlib.machinery.FrozenImporter,
         CarriedImporter(),
-    ]  # type: ignore[list-item]
+    ]
     sys.path[:] = []
     sys.path_hooks[:] = []
     sys.path_importer_cache.clear()
@@ -82,6 +81,6 @@ def install_zones() -> None:
             raise zoneinfo.ZoneInfoNotFoundError(f"No time zone found with key {key}")
         return io.BytesIO(zlib.decompress(data))
 
-    _common.load_tzdata = load
+    _common.load_tzdata = load  # type: ignore[assignment]
     zoneinfo.available_timezones = lambda: set(zones)
     zoneinfo.reset_tzpath([])

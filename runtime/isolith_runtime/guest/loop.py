@@ -103,7 +103,7 @@ class GuestLoop(asyncio.BaseEventLoop):
                 tasks._enter_task(self, outer)
         return future.result()
 
-    def run_until_complete(self, future: Awaitable[Any]) -> Any:
+    def run_until_complete(self, future: Awaitable[Any]) -> Any:  # type: ignore[override]
         """What `asyncio.run` inside a script does, too: run it on this loop and wait for it."""
         return self.wait_for(asyncio.ensure_future(future, loop=self))
 

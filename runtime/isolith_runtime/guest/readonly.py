@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 
-def _refuse(self: object, *_arguments: object, **_named: object) -> NoReturn:
+def _refuse(self: object, *_arguments: object, **_named: object) -> NoReturn:  # noqa: ARG001 - methods of two classes
     raise TypeError("`input` is read-only: work on a copy, such as dict(input) or list(input)")
 
 

@@ -91,7 +91,7 @@ class Run:
     async def settled(self, value: object) -> object:
         """The value itself, where the script answered with a call, a coroutine or a task."""
         if isinstance(value, (PendingCall, asyncio.Future)) or asyncio.iscoroutine(value):
-            awaitable: Awaitable[object] = value  # type: ignore[assignment]
+            awaitable: Awaitable[object] = value
             return await awaitable
         return value
 
@@ -181,7 +181,7 @@ class Run:
             channel.send("warning", "cancelled", f"{more:,} more warnings were left out", None)
 
     def is_left(self, task: asyncio.Task[Any]) -> bool:
-        """Whether a task is to be reported: it is not the script, on its way out, or a call, which is reported as such."""
+        """Whether a task is to be reported: not the script's own, one on its way out, or a call, reported as such."""
         return task is not self.main and not task.cancelling() and not is_call(task.get_coro())
 
     def failed_unseen(self, what: str, error: BaseException | None) -> None:

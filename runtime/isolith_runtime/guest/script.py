@@ -127,7 +127,7 @@ def _refuse_yield(nodes: list[ast.AST], text: str) -> None:
     for node in nodes:
         if isinstance(node, (ast.Yield, ast.YieldFrom)):
             place = (SCRIPT, node.lineno, node.col_offset + 1, text.split("\n")[node.lineno - 1])
-            raise SyntaxError("'yield' outside function", place)
+            raise SyntaxError("'yield' outside function", place)  # noqa: TRY004 - what CPython says
 
 
 def _belongs_to_module(statement: ast.stmt) -> bool:

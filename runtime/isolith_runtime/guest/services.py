@@ -1,4 +1,4 @@
-"""The globals of a script that are neither its connectors nor its output: search, describe, artifact, budget, snippets."""
+"""Globals of a script beside its connectors and its output: search, describe, artifact, budget, snippets."""
 
 from __future__ import annotations
 
@@ -91,11 +91,11 @@ def services(caller: Caller, output: Output, start: dict[str, Any]) -> dict[str,
     """The globals, for one run."""
 
     def search(query: str = "", **options: object) -> object:
-        """Find methods: search("invoices", connector=None, kind=None, limit=10, offset=0)."""
+        """Methods by what they do; options: connector=None, kind=None, limit=10, offset=0."""
         return caller.call(HOST, "search", {"query": query, **options})
 
     def describe(target: object = None, detail: str = "signature") -> object:
-        """What a connector or method takes and gives: describe("crm.list_contacts", detail="full"); all without one."""
+        """What a connector or a method takes and gives; detail: "signature" or "full"."""
         return caller.call(HOST, "describe", {"target": _path(target), "detail": detail})
 
     def artifact(data: bytes | str, *, name: str = "artifact", mime: str | None = None) -> object:

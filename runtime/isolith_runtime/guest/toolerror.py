@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import builtins
+import types
 from types import CodeType
 
 Place = tuple[CodeType, int, int]
@@ -59,6 +60,10 @@ class InvalidArguments(ToolError, TypeError):
 _cache: dict[tuple[type[ToolError], str], type[ToolError]] = {}
 
 
+def _in_this_module(namespace: dict[str, object]) -> None:
+    namespace["__module__"] = __name__
+
+
 def make(kind: str, exception: object) -> type[ToolError]:
     """The class to raise for a kind and the name of a built-in exception class (or anything else, ignored)."""
     base = {"unknown_tool": UnknownTool, "invalid_arguments": InvalidArguments}.get(kind, ToolError)
@@ -69,5 +74,5 @@ def make(kind: str, exception: object) -> type[ToolError]:
         return base
     key = (base, mixin.__name__)
     if key not in _cache:
-        _cache[key] = type("ToolError", (base, mixin), {"__module__": __name__})
+        _cache[key] = types.new_class("ToolError", (base, mixin), exec_body=_in_this_module)
     return _cache[key]

@@ -29,7 +29,7 @@ def unwrap(tree: ast.Module, text: str, connectors: set[str], warnings: list[War
     return ran_calls
 
 
-# if __name__ == "__main__":
+# the main guard
 
 
 def _unguard(tree: ast.Module, warnings: list[Warned]) -> None:
@@ -44,7 +44,7 @@ def _unguard(tree: ast.Module, warnings: list[Warned]) -> None:
     tree.body = body
 
 
-# asyncio.run(main())
+# loops that run already
 
 
 def _await_runners(tree: ast.Module, warnings: list[Warned]) -> bool:
@@ -82,7 +82,7 @@ class _Runners:
         return ast.copy_location(ast.Await(what), node)
 
 
-# import crm
+# imports of what is there
 
 
 def _drop_imports(tree: ast.Module, imports: _Imports) -> None:
@@ -155,7 +155,7 @@ class _Imports:
         return not known and all(self._is_there(alias.name) for alias in statement.names)
 
 
-# def main(): ...
+# a main that nobody calls
 
 
 def _call_lone_main(tree: ast.Module, warnings: list[Warned]) -> None:

@@ -7,15 +7,17 @@ uniform, bounded for data that is not.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
+from typing import Any
 
 from isolith_runtime.guest import codec
 
 SAMPLE = 256
 DEPTH = 4
 _WIDEST_UNION = 4
-_ATOMS = {str: "str", int: "int", float: "float", bool: "bool", type(None): "None"}
+_ATOMS: dict[type, str] = {str: "str", int: "int", float: "float", bool: "bool", type(None): "None"}
+_LISTS: tuple[type[Collection[Any]], ...] = (list, *codec.VIEWS)
 _BASES: tuple[tuple[tuple[type, ...], str], ...] = (
     ((str,), "str"),
     ((int,), "int"),
@@ -25,7 +27,7 @@ _BASES: tuple[tuple[tuple[type, ...], str], ...] = (
 )
 
 
-def value_type(value: object, depth: int = DEPTH) -> str:
+def value_type(value: Any, depth: int = DEPTH) -> str:  # noqa: PLR0911 - one line a kind
     """The type's name; containers deeper than `depth` show only their own."""
     kind = type(value)
     atom = _ATOMS.get(kind)
@@ -37,7 +39,7 @@ def value_type(value: object, depth: int = DEPTH) -> str:
         return kind.__name__
     if isinstance(value, tuple):
         return _tuple(value, depth)
-    if isinstance(value, (list, *codec.VIEWS)):
+    if isinstance(value, _LISTS):
         return _container("list", value, depth)
     if isinstance(value, (set, frozenset)):
         return _container("set" if isinstance(value, set) else "frozenset", value, depth)

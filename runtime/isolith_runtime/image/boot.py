@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import wasmtime
 
 from isolith_runtime.errors import ImageBuildError
 from isolith_runtime.image.emscripten import Kernel
 from isolith_runtime.image.prepare import STATE_GLOBALS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _OPTIONS = {
     "site_import": 0,
@@ -26,7 +29,12 @@ class BootedGuest:
     """A guest with the build's kernel under it. `search_path` is its `sys.path`."""
 
     def __init__(
-        self, engine: wasmtime.Engine, module: wasmtime.Module, slot: int, files: Mapping[str, bytes], search_path: list[str]
+        self,
+        engine: wasmtime.Engine,
+        module: wasmtime.Module,
+        slot: int,
+        files: Mapping[str, bytes],
+        search_path: list[str],
     ) -> None:
         self.output = io.StringIO()
         self.kernel = Kernel(files, self.output)
@@ -45,16 +53,17 @@ class BootedGuest:
         self._initialise(search_path)
 
     def call(self, name: str, *arguments: int) -> int:
-        """Call an exported C function."""
+        """Call an exported C function; 0 from one without a result."""
         function = self.exports[name]
         assert isinstance(function, wasmtime.Func)  # noqa: S101
-        return function(self.store, *arguments)  # type: ignore[no-any-return]
+        answer = function(self.store, *arguments)
+        return answer if isinstance(answer, int) else 0
 
     def address(self, name: str) -> int:
         """The address of an exported C variable."""
         variable = self.exports[name]
         assert isinstance(variable, wasmtime.Global)  # noqa: S101
-        return int(variable.value(self.store))  # type: ignore[arg-type]
+        return int(variable.value(self.store))
 
     def text(self, text: str) -> int:
         """A C string in the guest's memory; never freed, the build needs few."""

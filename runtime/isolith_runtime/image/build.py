@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import wasmtime
 
 from isolith_runtime.errors import ImageBuildError
 from isolith_runtime.image.boot import BootedGuest
-from isolith_runtime.image.distribution import Distribution
 from isolith_runtime.image.library import IMPORTED_AHEAD, archive, guest_sources, merge, time_zones
 from isolith_runtime.image.prepare import STATE_GLOBALS, prepare, snapshot
 from isolith_runtime.image.progress import Progress, Stage
+
+if TYPE_CHECKING:
+    from isolith_runtime.image.distribution import Distribution
 
 _SOURCES, _LIBRARY, _ZONES = "/lib/python314.zip", "/lib/library.zip", "/lib/zones.zip"
 _UNCHECKED_PYC = b"\x01\0\0\0" + bytes(8)
@@ -26,7 +29,7 @@ _ENTRY = "PyObject_CallNoArgs"
 
 _REHEARSALS = (
     "1 + 1",
-    "import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    return [1]\nprint('x')\nawait asyncio.gather(f(), f())",
+    "import asyncio\nasync def f():\n  await asyncio.sleep(0)\n  return 1\nprint('x')\nawait asyncio.gather(f(), f())",
     "def f(n):\n    return {'a': n, 'b': [str(n)]}\nx = [f(n) for n in range(20)]\nlog.info('a', b=1)\nx",
     "1/0",
     "import json, re, datetime\njson.loads(json.dumps({'a': [1, 2.5, None]}))\nreturn re.sub('a', 'b', 'aaa')",
@@ -101,7 +104,7 @@ def _take_snapshot(guest: BootedGuest, prepared: bytes) -> BuiltSnapshot:
 
 def _rehearse(guest: BootedGuest, step: int, script: str) -> None:
     """Run a script as the host will, so that the caches of the interpreter are in the snapshot."""
-    start = {
+    start: dict[str, object] = {
         "source": script,
         "input": None,
         "connectors": {"demo": {"methods": ["method"], "aliases": {}}},
@@ -112,7 +115,7 @@ def _rehearse(guest: BootedGuest, step: int, script: str) -> None:
         "emit_events": 10,
         "value_bytes": 10_000,
     }
-    batches = [[["start", start]], [], []]
+    batches: list[list[object]] = [[["start", start]], [], []]
     for batch in batches:
         guest.kernel.sent.clear()
         guest.kernel.receive(json.dumps(batch).encode())

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from isolith_runtime.engine import compile_image, config_fingerprint
 from isolith_runtime.image.build import build_snapshot
-
 from isolith_runtime.image.cache import Builder, ImageStore
 from isolith_runtime.image.distribution import obtain
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import posixpath
 import struct
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
-
-import wasmtime
 
 from isolith_runtime.errors import ImageBuildError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import TextIO
+
+    import wasmtime
 
 _CHANNEL = 4
 _BADF, _ISDIR, _NOENT, _INVAL, _NOTTY = 8, 31, 44, 28, 59
@@ -238,7 +238,7 @@ class Kernel:
 
 def write_broken_down_time(write: Callable[[int, bytes], None], seconds: int, address: int) -> None:
     """Write C's `struct tm` in UTC for seconds since the epoch."""
-    moment = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=seconds)
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     day = moment.timetuple().tm_yday - 1
     clock = (moment.second, moment.minute, moment.hour, moment.day, moment.month - 1, moment.year - 1900)
     write(address, struct.pack("<10i", *clock, (moment.weekday() + 1) % 7, day, 0, 0))
@@ -249,7 +249,7 @@ def _absolute(path: str) -> str:
 
 
 def _parents(path: str) -> list[str]:
-    found = []
+    found: list[str] = []
     while (path := posixpath.dirname(path)) != "/":
         found.append(path)
     return found

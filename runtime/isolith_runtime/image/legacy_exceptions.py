@@ -49,7 +49,7 @@ def _uses_legacy_exceptions(body: bytes) -> bool:
     return False
 
 
-def _skip_immediates(reader: Reader, opcode: int) -> None:
+def _skip_immediates(reader: Reader, opcode: int) -> None:  # noqa: C901, PLR0912 - a branch for each kind of immediate
     if opcode in _ONE_LEB:
         reader.unsigned()
     elif opcode in _TWO_LEBS:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib.resources
 import io
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import isolith_runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 IMPORTED_AHEAD = tuple(
     """
@@ -18,7 +21,7 @@ IMPORTED_AHEAD = tuple(
     logging marshal math numbers operator os os.path pathlib pickle pprint queue random re reprlib secrets shlex signal
     socket stat statistics string struct subprocess sys tempfile textwrap threading time timeit traceback types typing
     unicodedata urllib.parse uuid warnings weakref zlib zoneinfo
-    """.split()
+    """.split()  # noqa: SIM905 - a list of words
 )
 """Modules that are in the snapshot already: importing them costs a script nothing."""
 

@@ -5,7 +5,7 @@ Every fact relied on here is measured and written down in the runtime README, "T
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from isolith_runtime.image.legacy_exceptions import stub_legacy_exceptions
 from isolith_runtime.image.wasm import (
@@ -25,6 +25,9 @@ from isolith_runtime.image.wasm import (
     unsigned,
     vector,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 STATE_GLOBALS = ("__state0", "__state1", "__state2", "__state3")
 """The mutable globals (the stack pointer and three more), exported so that a snapshot can read them."""
@@ -140,7 +143,5 @@ def _used(memory: bytes) -> list[tuple[int, int]]:
 
 def _write_state(module: Module, state: Sequence[int]) -> None:
     values = iter(state)
-    written = [
-        g.type + (I32_CONST + signed(next(values)) + END if g.mutable else g.initial) for g in module.globals()
-    ]
+    written = [g.type + (I32_CONST + signed(next(values)) + END if g.mutable else g.initial) for g in module.globals()]
     module[Section.GLOBAL] = vector(written)

@@ -195,7 +195,8 @@ class Module:
 
     def imports(self) -> list[Import]:
         """The import section, function and global imports only: this guest has no others."""
-        reader, found = Reader(self[Section.IMPORT]), []
+        reader = Reader(self[Section.IMPORT])
+        found: list[Import] = []
         for _ in range(reader.unsigned()):
             start = reader.position
             module, field, kind = reader.name(), reader.name(), Kind(reader.byte())
@@ -211,7 +212,8 @@ class Module:
 
     def exports(self) -> list[Export]:
         """The export section."""
-        reader, found = Reader(self[Section.EXPORT]), []
+        reader = Reader(self[Section.EXPORT])
+        found: list[Export] = []
         for _ in range(reader.unsigned()):
             start = reader.position
             field, kind, index = reader.name(), Kind(reader.byte()), reader.unsigned()
@@ -220,7 +222,8 @@ class Module:
 
     def globals(self) -> list[Global]:
         """The globals defined in the module (imported ones are not in this section)."""
-        reader, found = Reader(self[Section.GLOBAL]), []
+        reader = Reader(self[Section.GLOBAL])
+        found: list[Global] = []
         for _ in range(reader.unsigned()):
             kind = reader.take(2)
             found.append(Global(kind, _constant(reader)))
