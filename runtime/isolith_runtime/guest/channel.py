@@ -36,7 +36,7 @@ def send_text(frame: str) -> None:
 
 
 def park(delay: float | None) -> None:
-    """Say that nothing is ready until `delay` seconds have passed, or until an answer comes; cross with what is queued."""
+    """Say that nothing is ready until `delay` seconds have passed, or until an answer comes; cross with the rest."""
     _pending.append(_PARKED if delay is None else f'["parked",{min(delay, _LONGEST)!r}]')
     flush()
 
@@ -49,7 +49,7 @@ def flush() -> None:
         os.write(_DESCRIPTOR, data)
 
 
-def receive() -> list[list[object]]:
+def receive() -> list[list[Any]]:
     """The next batch from the host; waits in the host while there is none."""
     got = os.readinto(_DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
     size = int.from_bytes(_buffer[:_HEADER], "little")
