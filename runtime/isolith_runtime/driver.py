@@ -124,22 +124,21 @@ class Guest:
             self._answers.put(data)
         elif self.state is State.RESTING:
             self.state = State.RUNNING
-            with self._lock:
+            with self._lock:  # with the putting inside, so that no thread leaves between the two
                 resident, self._resident = self._resident, True
-            if resident:
-                self._answers.put(data)
-            else:
+                if resident:
+                    self._answers.put(data)
+            if not resident:
                 self._supply.threads.submit(lambda: self._run(data))
 
     def stop(self, why: Stop) -> None:
         """Stop the guest, whatever it does; `GONE` is reported within two ticks. From any thread, more than once."""
         with self._lock:
             self._stopped = self._stopped or why
-            isolate = self._isolate
-        if isolate is not None:
-            isolate.stop(why)
             resident = self._resident
-        self._answers.put(None)
+            if self._isolate is not None:
+                self._isolate.stop(why)
+            self._answers.put(None)
         if self.state is State.RESTING and not resident:
             self.state = State.RUNNING
             self._supply.threads.submit(lambda: self._depart(End.STOPPED, None))
@@ -254,6 +253,6 @@ class Guest:
 
 
 _LINGER_S = 0.02
-"""Seconds a thread stays with a guest that rests: most calls answer sooner, and a thread that is kept is a hop saved."""
+"""Seconds a thread stays with a guest that rests: most calls answer sooner, and a thread kept is a hop saved."""
 
 _STREAMED = (protocol.Log, protocol.Emit, protocol.Progress)
