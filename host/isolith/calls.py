@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from isolith.artifacts import ArtifactsFull, ArtifactStore
@@ -33,6 +33,9 @@ HOST = ""
 """The connector name under which a script reaches the host's own services."""
 
 _MAX_MESSAGE = 20_000
+
+_MAX_REFUSED = 1_000
+"""Calls that may be refused before anything is called; a script that asks for more is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class CallDesk:
         self._admitted: collections.Counter[str] = collections.Counter()
         # Kept beside the two counters, because a call must not cost a walk over all of them.
         self._making = self._admitted_in_all = self._owed = 0
-        self._last = 0
+        self._last = self._refused = 0
         self._closed = False
 
     @property
@@ -110,12 +113,17 @@ class CallDesk:
             self.refuse("it numbered two calls alike")
             return
         self._last = frame.number
+        if self._refused >= _MAX_REFUSED:
+            self._closed = True
+            self.refuse(f"it went on asking for calls after {_MAX_REFUSED} had been refused")
+            return
         self._owed += 1
         use = _Use(frame, f"{self.identity.execution_id}.{frame.number}")
         try:
             self._admit(use)
         except CallError as error:
             self._uses[frame.number] = use
+            self._refused += 1
             self._fail(use, error)
             return
         self._uses[frame.number] = use
@@ -319,6 +327,7 @@ class CallDesk:
         if use.status != "running":
             return
         use.status = status
+        use.frame = replace(use.frame, arguments={})  # they may be large, and nobody reads them again
         self._owed -= 1
         if use.started is not None:
             use.duration_ms = round((time.perf_counter() - use.started) * 1e3, 3)

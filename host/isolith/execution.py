@@ -9,7 +9,6 @@ import asyncio
 import time
 import uuid
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from isolith import ending
@@ -18,8 +17,9 @@ from isolith.calls import CallDesk, Identity
 from isolith.events import Event, EventLog
 from isolith.host_services import HostServices
 from isolith.internal import internal_error
+from isolith.logs import LogKeeper
 from isolith.normalize import Prepared, Refused, prepare
-from isolith.outcome import Diagnostic, LogRecord, Outcome, Usage
+from isolith.outcome import Diagnostic, Outcome, Usage
 from isolith.reply import Reply, reply_of
 from isolith_runtime import protocol
 from isolith_runtime.driver import Guest, State, Supply
@@ -84,10 +84,10 @@ class Execution:
         self._wake: asyncio.TimerHandle | None = None
         self._flushing = False
         self._taking = False
+        self._parked_at: int | None = None
         self._forced: Stop | str | None = None
         self._warnings: list[Diagnostic] = list(order.warnings)
-        self._logs: list[LogRecord] = []
-        self._log_left = self._budgets.log_bytes
+        self._logs = LogKeeper(self._budgets.log_bytes)
         self._emits_left = self._budgets.emit_events
         self._output_bytes = 0
         self._truncated = False
@@ -182,7 +182,7 @@ class Execution:
         self._taking = True
         for frame in frames:
             if isinstance(frame, protocol.Parked):
-                delay = frame.delay
+                delay, self._parked_at = frame.delay, frame.line
             elif isinstance(frame, (protocol.Result, protocol.Failure)):
                 self._end_by_frame(frame)
                 return
@@ -204,7 +204,8 @@ class Execution:
         elif isinstance(frame, protocol.Emit):
             self._emit("emit", frame.size, value=frame.value)
         elif isinstance(frame, protocol.Progress):
-            self._emit("progress", 0, done=frame.done, total=frame.total, text=frame.text)
+            text = frame.text and frame.text[:_MAX_PROGRESS_TEXT]
+            self._emit("progress", 0, done=frame.done, total=frame.total, text=text)
         elif isinstance(frame, protocol.Warn):
             self._warn(frame)
 
@@ -255,26 +256,9 @@ class Execution:
         guest.deliver(frames)
 
     def _log(self, frame: protocol.Log) -> None:
-        size = len(frame.message.encode()) + 1
-        if self._log_left < 0:
-            return
-        message = frame.message
-        if size > self._log_left:
-            message = message.encode()[: max(self._log_left, 0)].decode(errors="ignore")
-            message += f"… (logs are cut at {self._budgets.log_bytes:,} bytes: `log_bytes`)"
-            self._log_left, self._truncated = -1, True
-        else:
-            self._log_left -= size
-        self._output_bytes += size
-        record = LogRecord(
-            level=frame.level,  # type: ignore[arg-type]
-            message=message,
-            attrs=frame.attrs,
-            at=datetime.now(UTC),
-            seq=len(self._logs) + 1,
-        )
-        self._logs.append(record)
-        self._events.append("log", level=record.level, message=message, attrs=frame.attrs, line=frame.line)
+        record = self._logs.take(frame)
+        if record is not None:
+            self._events.append("log", level=record.level, message=record.message, attrs=record.attrs, line=frame.line)
 
     def _emit(self, name: str, size: int, **parts: object) -> None:
         self._emits_left -= 1
@@ -336,10 +320,11 @@ class Execution:
     def _forced_reply(self, line: int | None) -> Reply:
         waiting = self._desk.first_under_way()
         if self._forced == "wall_exceeded":
+            line = line or (waiting[1] if waiting else self._parked_at)
             return Reply("failed", error=ending.of_wall(self._script, self._budgets, waiting, line))
         if self._forced == "silent":
             return Reply("failed", error=ending.of_silence(self._script))
-        line = line or (waiting[1] if waiting else None)
+        line = line or (waiting[1] if waiting else self._parked_at)
         return Reply("cancelled", error=ending.of_cancel(self._script, line))
 
     def _facts(self) -> ending.Facts:
@@ -364,10 +349,10 @@ class Execution:
             value_type=reply.value_type,
             error=reply.error,
             warnings=(*self._warnings, *reply.warnings),
-            logs=tuple(self._logs),
+            logs=tuple(self._logs.records),
             calls=self._desk.records(),
             artifacts=self._artifacts.records(),
-            truncated=self._truncated or shown.truncated,
+            truncated=self._truncated or self._logs.truncated or shown.truncated,
             usage=self._usage(),
         )
         self._events.append("outcome", status=outcome.status)
@@ -381,12 +366,13 @@ class Execution:
             wall_ms=round((time.perf_counter() - self._begun) * 1e3, 3),
             memory_bytes=spent.memory_bytes,
             calls=self._desk.admitted,
-            output_bytes=self._output_bytes,
+            output_bytes=self._output_bytes + self._logs.bytes,
             passes=1 if self._guest is not None else 0,
         )
 
 
 _MAX_WARNINGS = 200
+_MAX_PROGRESS_TEXT = 1000
 
 
 class _Unfit(Exception):

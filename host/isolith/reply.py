@@ -62,16 +62,17 @@ def reply_of(result: Result, script: Prepared, budgets: Budgets, validate: Calla
         message = f"the value is {result.size:,} bytes; `value_bytes` is {budgets.value_bytes:,}"
         return Reply("failed", error=Diagnostic(kind="output_exceeded", message=message, hint="answer with less"))
     if validate is None:
-        return Reply("completed", result.value, result.type, result.size)
+        return Reply("completed", result.value, result.type[:_MAX_TYPE], result.size)
     try:
         value = validate(result.value)
     except ValidationError as error:
         last = len(script.source.rstrip().split("\n"))
         return Reply("failed", error=_not_of_type(error, last, script.source_line(last)))
-    return Reply("completed", value, result.type, result.size, whole=True)
+    return Reply("completed", value, result.type[:_MAX_TYPE], result.size, whole=True)
 
 
 _FRAME_SLACK = 4096
+_MAX_TYPE = 1000
 
 
 def _not_of_type(error: ValidationError, line: int, source_line: str | None) -> Diagnostic:

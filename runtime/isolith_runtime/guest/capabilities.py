@@ -175,6 +175,9 @@ def _script_place() -> Place:
     return (_script_place.__code__, 0, 0) if frame is None else (frame.f_code, frame.f_lasti, frame.f_lineno)
 
 
+_MAX_NAME = 100
+
+
 def fold(name: str) -> str:
     """What all spellings of a name that a model is likely to try have in common."""
     return "".join(character for character in name.casefold() if character.isalnum())
@@ -183,7 +186,7 @@ def fold(name: str) -> str:
 def nearest(name: str, names: list[str]) -> list[str]:
     """Up to three names that look like this one, best first."""
     folded = {fold(known): known for known in names}
-    close = difflib.get_close_matches(fold(name), list(folded), 3, 0.6)
+    close = difflib.get_close_matches(fold(name[:_MAX_NAME]), list(folded), 3, 0.6)
     return [folded[match] for match in close]
 
 
@@ -215,7 +218,7 @@ class Method:
     def __init__(self, caller: Caller, connector: str, names: Names, name: str) -> None:
         self._parts = (caller, connector, names, name)
 
-    def __call__(self, *arguments: object, **named: object) -> object:
+    def __call__(self, /, *arguments: object, **named: object) -> object:
         caller, connector, names, name = self._parts
         method = names.resolve(name)
         if method is None:

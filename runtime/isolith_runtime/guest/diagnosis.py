@@ -148,6 +148,8 @@ def _place(error: BaseException, source: list[str]) -> tuple[int | None, int | N
         code, instruction, line = error.place  # where the call was made, which may not be where it was awaited
         return line, _column(code, instruction, line, source)
     frames = _script_frames(error.__traceback__)
+    if not frames and error.__cause__ is not None:  # a StopIteration comes out of the machinery as a RuntimeError
+        frames = _script_frames(error.__cause__.__traceback__)
     if not frames:
         return None, None
     tb, line = frames[-1]

@@ -115,23 +115,23 @@ class Log:
     def __init__(self, output: Output) -> None:
         self._output = output
 
-    def debug(self, message: object, **attrs: object) -> None:
+    def debug(self, message: object, /, **attrs: object) -> None:
         """Log at level debug."""
         self._output.line("debug", str(message), attrs)
 
-    def info(self, message: object, **attrs: object) -> None:
+    def info(self, message: object, /, **attrs: object) -> None:
         """Log at level info."""
         self._output.line("info", str(message), attrs)
 
-    def warning(self, message: object, **attrs: object) -> None:
+    def warning(self, message: object, /, **attrs: object) -> None:
         """Log at level warning."""
         self._output.line("warning", str(message), attrs)
 
     warn = warning
 
-    def error(self, message: object, **attrs: object) -> None:
+    def error(self, message: object, /, **attrs: object) -> None:
         """Log at level error."""
         self._output.line("error", str(message), attrs)
 
-    def __call__(self, message: object, **attrs: object) -> None:
+    def __call__(self, message: object, /, **attrs: object) -> None:
         self.info(message, **attrs)
