@@ -179,6 +179,8 @@ class Execution:
         if self._outcome.done() or self._task_of_end is not None:
             return
         delay: float | None = None
+        if frames and isinstance(frames[-1], (protocol.Result, protocol.Failure)):
+            self._desk.hold()
         self._taking = True
         for frame in frames:
             if isinstance(frame, protocol.Parked):

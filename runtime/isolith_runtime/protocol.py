@@ -6,6 +6,7 @@ codec, so a value can never look like a frame.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_FRAMES = 100_000
+MAX_CONTAINERS = 1_000_000
+"""Lists and mappings in one batch: two bytes there are a hundred here, and no guest has memory for more."""
 _MAX_NAME = 200
 _MAX_LINE = 10_000_000
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+# A guest's encoder writes such characters as themselves: their escapes are how half a pair would get in.
+_SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*+\\u[dD][89a-fA-F]")
 LEVELS = ("debug", "info", "warning", "error")
 WARNINGS = ("not_a_script", "check", "cancelled", "exception")
 
@@ -80,9 +86,10 @@ class Warn:
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """Nothing is ready. `delay`: seconds until the next timer, None without one."""
+    """Nothing is ready. `delay`: seconds until the next timer, None without one. `line`: where the script waits for it."""
 
     delay: float | None
+    line: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +120,10 @@ Frame = Call | Cancel | Log | Emit | Progress | Warn | Parked | Result | Failure
 
 def parse(batch: bytes) -> list[Frame]:
     """The frames of a batch. Raises ProtocolError for anything no guest of ours sends."""
+    if b"\\" in batch and _SURROGATE.search(batch):
+        raise ProtocolError("a batch holds text that may not be Unicode")
+    if len(batch) > MAX_CONTAINERS and _containers(batch) > MAX_CONTAINERS:
+        raise ProtocolError(f"a batch of more than {MAX_CONTAINERS:,} lists and mappings")
     try:
         items = codec.loads(batch)
     except (codec.Malformed, UnicodeDecodeError):
@@ -123,6 +134,15 @@ def parse(batch: bytes) -> list[Frame]:
     if len(frames) > MAX_FRAMES:
         raise ProtocolError(f"a batch of more than {MAX_FRAMES:,} frames")
     return [_frame(item, len(batch)) for item in frames]
+
+
+def _containers(batch: bytes) -> int:
+    """How many lists and mappings begin in it at most: texts are looked past only where that may matter."""
+    found = batch.count(b"[") + batch.count(b"{")
+    if found <= MAX_CONTAINERS:
+        return found
+    bare = _TEXT.sub(b"", batch)
+    return bare.count(b"[") + bare.count(b"{")
 
 
 def _frame(item: object, size: int) -> Frame:
@@ -162,8 +182,8 @@ def _warning(parts: list[object], _size: int) -> Frame:
 
 
 def _parked(parts: list[object], _size: int) -> Frame:
-    [delay] = parts
-    return Parked(None if delay is None else max(0.0, _float(delay)))
+    delay, line = parts
+    return Parked(None if delay is None else max(0.0, _float(delay)), _line(line))
 
 
 def _failure(parts: list[object], _size: int) -> Frame:
@@ -190,7 +210,7 @@ _PARSERS: dict[str, tuple[int, Callable[[list[object], int], Frame]]] = {
     "emit": (1, lambda parts, size: Emit(parts[0], size)),
     "progress": (3, _progress),
     "warning": (3, _warning),
-    "parked": (1, _parked),
+    "parked": (2, _parked),
     "result": (2, lambda parts, size: Result(parts[0], _text(parts[1]), size)),
     "failure": (1, _failure),
 }

@@ -18,7 +18,7 @@ _MAX_PENDING = 1000
 
 _buffer = bytearray(1 << 16)
 _pending: list[str] = []
-_PARKED = '["parked",null]'
+_PARKED = '["parked",null,null]'
 _LONGEST = 1e9
 """Seconds: a timer of a script may be set to infinity, which no frame can say."""
 
@@ -35,9 +35,13 @@ def send_text(frame: str) -> None:
         flush()
 
 
-def park(delay: float | None) -> None:
-    """Say that nothing is ready until `delay` seconds have passed, or until an answer comes; cross with the rest."""
-    _pending.append(_PARKED if delay is None else f'["parked",{min(delay, _LONGEST)!r}]')
+def park(delay: float | None, line: int | None) -> None:
+    """Say that nothing is ready until `delay` seconds have passed, or until an answer comes; cross with the rest.
+
+    `line`: where the script waits for that time to pass.
+    """
+    where = "null" if line is None else line
+    _pending.append(_PARKED if delay is None else f'["parked",{min(delay, _LONGEST)!r},{where}]')
     flush()
 
 

@@ -216,7 +216,7 @@ class Run:
         """Cross to the host in the middle of a step and wait there; only synchronous waits come here."""
         if delay is None and not self.caller.waiting:
             raise Deadlock("the script waits for something that can never happen: no call or timer is under way")
-        channel.park(delay)
+        channel.park(delay, None if delay is None else script_line())
         self.deliver(channel.receive())
 
     def deliver(self, frames: list[list[Any]]) -> None:
@@ -245,7 +245,7 @@ class Run:
         if delay is None and not self.caller.waiting:
             self.deadlock()
             return
-        channel.park(delay)
+        channel.park(delay, None if delay is None or self.main is None else _line_of(self.main))
 
     def deadlock(self) -> None:
         """End a run that waits for what can never happen, at the line where it waits."""
