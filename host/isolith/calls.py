@@ -88,7 +88,7 @@ class CallDesk:
         # Kept beside the two counters, because a call must not cost a walk over all of them.
         self._making = self._admitted_in_all = self._owed = 0
         self._last = self._refused = 0
-        self._closed = False
+        self._closed = self._held = False
 
     @property
     def admitted(self) -> int:
@@ -129,6 +129,10 @@ class CallDesk:
         self._uses[frame.number] = use
         self._queue.append(use)
         self._start_next()
+
+    def hold(self) -> None:
+        """Start no more calls, because the script has ended: those it still asks for are recorded as cancelled."""
+        self._held = True
 
     def give_up(self, number: int) -> None:
         """The script cancelled one of its calls."""
@@ -198,7 +202,7 @@ class CallDesk:
 
     def _start_next(self) -> None:
         """Start what may start: in the order of the calls, past those whose connector is busy."""
-        if not self._queue:
+        if not self._queue or self._held:
             return
         waiting: collections.deque[_Use] = collections.deque()
         while self._queue and self._making < self.budgets.concurrent_calls:
