@@ -14,24 +14,25 @@ from isolith_runtime.engine import THREAD_STACK
 MAX_THREADS = 512
 _IDLE_S = 2.0
 
-Job = Callable[[], None]
+Job = Callable[[], object]
 
 
 class GuestThreads:
-    """Runs jobs, each as soon as a thread is free; at most `MAX_THREADS` at a time, the rest wait in order."""
+    """Runs jobs, each as soon as a thread is free; at most `most` at a time, the rest wait in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MAX_THREADS) -> None:
+        self._most = most
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._threads: set[threading.Thread] = set()
         self._free = 0
+        self._queued = 0
 
     def submit(self, job: Job) -> None:
         """Run a job, which must not raise."""
         with self._lock:
-            if self._free > 0:
-                self._free -= 1
-            elif len(self._threads) < MAX_THREADS:
+            self._queued += 1
+            if self._queued > self._free and len(self._threads) < self._most:
                 self._start()
         self._jobs.put(job)
 
@@ -40,8 +41,9 @@ class GuestThreads:
             before = threading.stack_size(THREAD_STACK)
             try:
                 thread = threading.Thread(target=self._work, name="isolith-guest", daemon=True)
-                self._threads.add(thread)
                 thread.start()
+                self._threads.add(thread)
+                self._free += 1
             finally:
                 threading.stack_size(before)
 
@@ -50,25 +52,24 @@ class GuestThreads:
             try:
                 job = self._jobs.get(timeout=_IDLE_S)
             except queue.Empty:
-                if self._retire():
-                    return
+                with self._lock:
+                    if not self._queued:  # else a job is on its way to a thread that waits
+                        self._leave()
+                        return
                 continue
-            if job is None:
-                self._retire(force=True)
-                return
+            with self._lock:
+                if job is None:
+                    self._leave()
+                    return
+                self._queued -= 1
+                self._free -= 1
             job()
             with self._lock:
                 self._free += 1
 
-    def _retire(self, *, force: bool = False) -> bool:
-        """Leave, unless a job was promised to this thread meanwhile."""
-        with self._lock:
-            if not force:
-                if self._free <= 0:
-                    return False
-                self._free -= 1
-            self._threads.discard(threading.current_thread())
-            return True
+    def _leave(self) -> None:
+        self._free -= 1
+        self._threads.discard(threading.current_thread())
 
     @property
     def count(self) -> int:
@@ -83,8 +84,6 @@ class GuestThreads:
             self._jobs.put(None)
         for thread in threads:
             thread.join()
-        with self._lock:
-            self._free = 0
 
 
 _stack_size_lock = threading.Lock()
