@@ -86,7 +86,7 @@ class Warn:
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """Nothing is ready. `delay`: seconds until the next timer, None without one. `line`: where the script waits for it."""
+    """Nothing is ready. `delay`: seconds until the next timer, or None; `line`: where the script waits for it."""
 
     delay: float | None
     line: int | None

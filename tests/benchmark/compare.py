@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import psutil
+
 from isolith import CodeMode, connector
 from isolith.supply import get_supply
 from isolith_runtime.isolate import Isolate
