@@ -226,8 +226,10 @@ class Guest:
             why = isolate.meter.stop
             self.departure = Departure(end, why, line, isolate.broken, error or isolate.host_error)
         self._call_loop(frames, State.GONE)
-        if isolate is not None:
-            isolate.close()
+
+    def _tidy(self) -> None:
+        if self._isolate is not None:
+            self._isolate.close()
         self._supply.pool.replenish()
 
     def _note_spent(self) -> None:
@@ -250,9 +252,15 @@ class Guest:
     def _arrive(self, frames: list[protocol.Frame], state: State) -> None:
         self.state = state
         self._on_batch(frames, state)
+        if state is State.GONE:
+            # Unmapping one isolate and mapping the next would hold up who waits for this one's outcome.
+            self._loop.call_later(_TIDY_S, self._supply.threads.submit, self._tidy)
 
 
 _LINGER_S = 0.02
 """Seconds a thread stays with a guest that rests: most calls answer sooner, and a thread kept is a hop saved."""
+
+_TIDY_S = 0.002
+"""Seconds after a guest is gone that its isolate is given back and another made ready."""
 
 _STREAMED = (protocol.Log, protocol.Emit, protocol.Progress)
