@@ -27,6 +27,8 @@ class Recording:
     seed: bytes
     started_ns: int
     clock: tuple[tuple[int, int], ...] = ()
+    readings: int = 0
+    """How often the clock was read in all: so long a replay stands where the recording stood."""
 
 
 @dataclass
@@ -37,6 +39,7 @@ class Inputs:
     started_ns: int = field(default_factory=time.time_ns)
     monotonic_ns: Callable[[], int] = time.monotonic_ns
     replayed: tuple[tuple[int, int], ...] = ()
+    replayed_readings: int = 0
 
     def __post_init__(self) -> None:
         self._origin = self.monotonic_ns()
@@ -50,14 +53,14 @@ class Inputs:
     @classmethod
     def replay(cls, recording: Recording) -> Inputs:
         """The inputs that a recording holds; past its end the clock goes on from there."""
-        return cls(seed=recording.seed, started_ns=recording.started_ns, replayed=recording.clock)
+        return cls(recording.seed, recording.started_ns, replayed=recording.clock, replayed_readings=recording.readings)
 
     def elapsed_ns(self) -> int:
         """Nanoseconds since the start, as the script sees them."""
         self._readings += 1
-        if self._next is not None:
+        if self._readings <= self.replayed_readings:
             self._replayed_reading()
-        elif not self.replayed or self._readings > self.replayed[-1][0]:
+        else:
             now = (self.monotonic_ns() - self._origin) // RESOLUTION_NS * RESOLUTION_NS
             if now > self._elapsed:
                 self._move(now)
@@ -67,7 +70,7 @@ class Inputs:
         while self._next is not None and self._readings > self._next[0]:
             self._move(self._next[1])
             self._next = next(self._replay, None)
-        if self._next is None:
+        if self._readings == self.replayed_readings:
             self._origin = self.monotonic_ns() - self._elapsed
 
     def _move(self, now: int) -> None:
@@ -94,4 +97,4 @@ class Inputs:
 
     def recording(self) -> Recording:
         """What has been given so far."""
-        return Recording(self.seed, self.started_ns, tuple(self._moves))
+        return Recording(self.seed, self.started_ns, tuple(self._moves), self._readings)

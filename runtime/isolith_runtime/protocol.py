@@ -6,10 +6,10 @@ codec, so a value can never look like a frame.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from isolith_runtime import json_bounds
 from isolith_runtime.errors import ProtocolError
 from isolith_runtime.guest import codec
 
@@ -17,13 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_FRAMES = 100_000
-MAX_CONTAINERS = 1_000_000
-"""Lists and mappings in one batch: two bytes there are a hundred here, and no guest has memory for more."""
 _MAX_NAME = 200
 _MAX_LINE = 10_000_000
-_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-# A guest's encoder writes such characters as themselves: their escapes are how half a pair would get in.
-_SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*+\\u[dD][89a-fA-F]")
 LEVELS = ("debug", "info", "warning", "error")
 WARNINGS = ("not_a_script", "check", "cancelled", "exception")
 
@@ -120,10 +115,7 @@ Frame = Call | Cancel | Log | Emit | Progress | Warn | Parked | Result | Failure
 
 def parse(batch: bytes) -> list[Frame]:
     """The frames of a batch. Raises ProtocolError for anything no guest of ours sends."""
-    if b"\\" in batch and _SURROGATE.search(batch):
-        raise ProtocolError("a batch holds text that may not be Unicode")
-    if len(batch) > MAX_CONTAINERS and _containers(batch) > MAX_CONTAINERS:
-        raise ProtocolError(f"a batch of more than {MAX_CONTAINERS:,} lists and mappings")
+    json_bounds.check(batch)
     try:
         items = codec.loads(batch)
     except (codec.Malformed, UnicodeDecodeError):
@@ -134,15 +126,6 @@ def parse(batch: bytes) -> list[Frame]:
     if len(frames) > MAX_FRAMES:
         raise ProtocolError(f"a batch of more than {MAX_FRAMES:,} frames")
     return [_frame(item, len(batch)) for item in frames]
-
-
-def _containers(batch: bytes) -> int:
-    """How many lists and mappings begin in it at most: texts are looked past only where that may matter."""
-    found = batch.count(b"[") + batch.count(b"{")
-    if found <= MAX_CONTAINERS:
-        return found
-    bare = _TEXT.sub(b"", batch)
-    return bare.count(b"[") + bare.count(b"{")
 
 
 def _frame(item: object, size: int) -> Frame:

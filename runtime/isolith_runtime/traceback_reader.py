@@ -16,6 +16,7 @@ _COOKIE = b"xdebugpy"
 _SCRIPT = b"<script>"
 _MAX_FRAMES = 2000
 _MAX_TABLE = 1 << 20
+_MAX_BITS = 36
 # Positions in the table of 64-bit offsets behind the eight bytes of the cookie.
 _FIELDS = {
     "interpreters_head": 4,
@@ -33,15 +34,15 @@ _BYTES_SIZE, _BYTES_DATA = 8, 16
 _TEXT_DATA = 20  # of a compact ASCII str on a 32-bit build
 
 
-class _Unreadable(Exception):
-    pass
+class Unreadable(Exception):
+    """The memory is not what CPython's would be. Never leaves `current_line`."""
 
 
 def current_line(read: Read, runtime: int) -> int | None:
     """The line of the innermost frame of the script; `runtime` is the address of `_PyRuntime`."""
     try:
         return _innermost(_Memory(read), runtime)
-    except (_Unreadable, IndexError, struct.error):
+    except (Unreadable, IndexError, struct.error):
         return None
 
 
@@ -52,7 +53,7 @@ class _Memory:
     def bytes(self, address: int, size: int) -> bytes:
         data = self._read(address, size) if address > 0 else None
         if data is None:
-            raise _Unreadable
+            raise Unreadable
         return data
 
     def pointer(self, address: int) -> int:
@@ -82,7 +83,7 @@ def _is_script(memory: _Memory, field: int) -> bool:
     try:
         name = memory.pointer(field)
         return memory.bytes(name + _TEXT_DATA, len(_SCRIPT) + 1) == _SCRIPT + b"\0"
-    except _Unreadable:
+    except Unreadable:
         return False
 
 
@@ -97,7 +98,7 @@ def _line(memory: _Memory, code: int, instruction: int, offsets: dict[str, int])
 
 
 def line_of(table: bytes, first: int, position: int) -> int | None:
-    """The line of an instruction by its index, in code units, from a location table."""
+    """The line of an instruction by its index, in code units, from a location table; raises IndexError or `Unreadable`."""
     line, covered, at = first, 0, 0
     while at < len(table):
         head = table[at]
@@ -121,14 +122,14 @@ def line_of(table: bytes, first: int, position: int) -> int | None:
 
 
 def _unsigned(table: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
+    value = 0
+    for shift in range(0, _MAX_BITS, 6):
         byte = table[at]
         at += 1
         value |= (byte & 63) << shift
         if not byte & 64:
             return value, at
-        shift += 6
+    raise Unreadable
 
 
 def _signed(table: bytes, at: int) -> tuple[int, int]:
