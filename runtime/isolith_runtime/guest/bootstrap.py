@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import array
 import gc
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Iterable
 
 from isolith_runtime.guest import absent, channel, importer
 from isolith_runtime.guest.run import RESERVE, Run, reserve
+
+_BATCH = 4096
 
 _current: Run | None = None
 
@@ -57,4 +61,24 @@ def forget_runs() -> None:
     for name in ("stdout", "stderr", "__stdout__", "__stderr__", "last_exc"):
         setattr(sys, name, None)
     gc.collect()
+    _send_addresses()
     gc.freeze()
+
+
+def _send_addresses() -> None:
+    """Send the address of every object that is alive and of what it refers to, 32 bits each.
+
+    The build makes them immortal (PEP 683): nothing of the image is freed in the life of an isolate, and a reference
+    that is not counted leaves its page as it is in the image.
+    """
+    objects = gc.get_objects()
+    batch: list[int] = []
+    mine = {id(objects), id(batch)}
+    for thing in objects:
+        if id(thing) not in mine:
+            batch.append(id(thing))
+            batch.extend(map(id, gc.get_referents(thing)))
+        if len(batch) > _BATCH:
+            os.write(channel.DESCRIPTOR, array.array("I", batch).tobytes())
+            batch.clear()
+    os.write(channel.DESCRIPTOR, array.array("I", batch).tobytes())

@@ -11,7 +11,7 @@ from typing import Any
 
 from isolith_runtime.guest import codec
 
-_DESCRIPTOR = 4
+DESCRIPTOR = 4
 _HEADER = 4
 _MAX_PENDING = 1000
 """Frames in a batch; with more the batch crosses at once, so that none is larger than the host takes."""
@@ -50,23 +50,23 @@ def flush() -> None:
     if _pending:
         data = f"[{','.join(_pending)}]".encode()
         _pending.clear()
-        os.write(_DESCRIPTOR, data)
+        os.write(DESCRIPTOR, data)
 
 
 def receive() -> list[list[Any]]:
     """The next batch from the host; waits in the host while there is none."""
-    got = os.readinto(_DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
+    got = os.readinto(DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
     size = int.from_bytes(_buffer[:_HEADER], "little")
     data = _buffer[_HEADER:got]
     missing = size - len(data)
     try:
         while missing > 0:
-            got = os.readinto(_DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
+            got = os.readinto(DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
             missing -= got
             data += _buffer[:got]
     except MemoryError:
         while missing > 0:  # what is left would be taken for the next batch
-            missing -= os.readinto(_DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
+            missing -= os.readinto(DESCRIPTOR, _buffer)  # type: ignore[attr-defined]
         raise
     frames: Any = codec.loads(data)
     return frames  # type: ignore[no-any-return] # the host writes lists only

@@ -7,6 +7,7 @@ memory then holds none of the compiler's litter.
 from __future__ import annotations
 
 import json
+import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 _SOURCES, _LIBRARY, _ZONES = "/lib/python314.zip", "/lib/library.zip", "/lib/zones.zip"
 _UNCHECKED_PYC = b"\x01\0\0\0" + bytes(8)
 _PAGE = 4096
+# `_Py_IMMORTAL_INITIAL_REFCNT` of a 32-bit build, Include/refcount.h, 3.14.
+_IMMORTAL = 5 << 28
+_MOST_REFERENCES = 1 << 20
+"""More than any object has, and less than any heap address: what a freed block begins with is not a count."""
 _C_STACK = 2 * 1024 * 1024
 _ENTRY = "PyObject_CallNoArgs"
 
@@ -88,7 +93,9 @@ def _take_snapshot(guest: BootedGuest, prepared: bytes) -> BuiltSnapshot:
     step = guest.attribute("isolith_runtime.guest.bootstrap", "step")
     for script in _REHEARSALS:
         _rehearse(guest, step, script)
+    guest.kernel.sent.clear()
     guest.run("bootstrap.forget_runs()")
+    _immortalise(guest, b"".join(guest.kernel.sent))
     memory, state = guest.contents(), guest.state()
     _rehearse(guest, step, _REHEARSALS[0])
     meta: dict[str, object] = {
@@ -100,6 +107,16 @@ def _take_snapshot(guest: BootedGuest, prepared: bytes) -> BuiltSnapshot:
     }
     wasm = snapshot(prepared, memory, state, {"memory", _ENTRY, *STATE_GLOBALS})
     return BuiltSnapshot(wasm, meta)
+
+
+def _immortalise(guest: BootedGuest, addresses: bytes) -> None:
+    """Set the reference counts of these objects to one that CPython neither counts up nor down (PEP 683)."""
+    memory = bytearray(guest.contents())
+    for (address,) in set(struct.iter_unpack("<I", addresses)):
+        [count] = struct.unpack_from("<i", memory, address)
+        if 0 < count < _MOST_REFERENCES:
+            struct.pack_into("<i", memory, address, _IMMORTAL)
+    guest.kernel.write(0, bytes(memory))
 
 
 def _rehearse(guest: BootedGuest, step: int, script: str) -> None:
