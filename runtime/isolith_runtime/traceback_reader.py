@@ -98,7 +98,7 @@ def _line(memory: _Memory, code: int, instruction: int, offsets: dict[str, int])
 
 
 def line_of(table: bytes, first: int, position: int) -> int | None:
-    """The line of an instruction by its index, in code units, from a location table. Raises IndexError, `Unreadable`."""
+    """The line of an instruction, by its index in code units. Raises IndexError or `Unreadable`."""
     line, covered, at = first, 0, 0
     while at < len(table):
         head = table[at]
