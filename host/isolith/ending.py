@@ -64,7 +64,7 @@ def of_failure(failure: Failure, script: Prepared, facts: Facts) -> Diagnostic:
     if kind == "syntax":
         foreign = not_a_script(script.text)
         if foreign is not None:
-            return foreign
+            return script.own_line(foreign)
     message, hint = failure.message, failure.hint
     if kind == "cpu_exceeded":
         message, hint = _cpu_message(facts), _CPU_HINT
@@ -86,7 +86,7 @@ def _kind(failure: Failure, facts: Facts) -> Kind:
     return failure.kind if failure.kind in _CLAIMABLE else "exception"  # type: ignore[return-value]
 
 
-def of_departure(departure: Departure, script: Prepared, facts: Facts) -> Diagnostic:
+def of_departure(departure: Departure, script: Prepared, facts: Facts) -> Diagnostic:  # noqa: PLR0911 - one a cause
     """The diagnostic of a guest that is gone without a word of its script's end."""
     if departure.stop is Stop.CPU:
         return _at(script, departure.line, None, "cpu_exceeded", _cpu_message(facts), _CPU_HINT)
@@ -96,6 +96,11 @@ def of_departure(departure: Departure, script: Prepared, facts: Facts) -> Diagno
     if departure.end is End.STACK:
         message = "the script nested deeper than the stack of its isolate reaches"
         return _at(script, departure.line, None, "recursion", message, "use a loop, or a list as a stack")
+    if facts.spent.interrupted:
+        return _at(script, departure.line, None, "cpu_exceeded", _cpu_message(facts), _CPU_HINT)
+    if departure.broken and facts.calls_refused:
+        message = f"the script may make {facts.budgets.calls} calls, and {departure.broken}"
+        return _at(script, departure.line, None, "calls_exceeded", message, "stop at the first call that is refused")
     if departure.broken:
         message = f"the script broke the channel between its isolate and the host: {departure.broken}"
         return _at(script, departure.line, None, "exception", message, "leave the interpreter's own modules alone")

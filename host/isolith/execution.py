@@ -178,6 +178,14 @@ class Execution:
     def _on_batch(self, frames: list[protocol.Frame], state: State) -> None:
         if self._outcome.done() or self._task_of_end is not None:
             return
+        try:
+            self._take_batch(frames, state)
+        except Exception as error:  # noqa: BLE001 - the border to the loop, which would log it and let everyone wait
+            self._end(Reply("failed", error=internal_error(error, execution_id=self.execution_id)))
+            if self._guest is not None:
+                self._guest.stop(Stop.CANCELLED)
+
+    def _take_batch(self, frames: list[protocol.Frame], state: State) -> None:
         delay: float | None = None
         if frames and isinstance(frames[-1], (protocol.Result, protocol.Failure)):
             self._desk.hold()
@@ -343,8 +351,18 @@ class Execution:
         for timer in [*self._timers, *([self._wake] if self._wake else [])]:
             timer.cancel()
         await self._desk.close(_CALLS_PATIENCE_S)
+        try:
+            outcome = await self._written(reply)
+        except Exception as error:  # noqa: BLE001 - everyone waits for an outcome, so there is one whatever happens
+            diagnostic = internal_error(error, execution_id=self.execution_id)
+            outcome = Outcome(execution_id=self.execution_id, status="failed", error=diagnostic, usage=self._usage())
+        self._events.append("outcome", status=outcome.status)
+        self._events.close()
+        self._outcome.set_result(outcome)
+
+    async def _written(self, reply: Reply) -> Outcome:
         shown = await reply.shown(self._budgets, self._artifacts)
-        outcome = Outcome(
+        return Outcome(
             execution_id=self.execution_id,
             status=reply.status,
             value=shown.value,
@@ -357,9 +375,6 @@ class Execution:
             truncated=self._truncated or self._logs.truncated or shown.truncated,
             usage=self._usage(),
         )
-        self._events.append("outcome", status=outcome.status)
-        self._events.close()
-        self._outcome.set_result(outcome)
 
     def _usage(self) -> Usage:
         spent = self._guest.spent if self._guest is not None else ending.NOTHING_SPENT

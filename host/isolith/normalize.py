@@ -42,6 +42,11 @@ class Prepared:
         lines = self.source.split("\n")
         return lines[line - 1] if 0 < line <= len(lines) else None
 
+    def own_line(self, diagnostic: Diagnostic) -> Diagnostic:
+        """The same, showing the line as the user wrote it."""
+        shown = None if diagnostic.line is None else self.source_line(diagnostic.line)
+        return diagnostic.model_copy(update={"source_line": shown and shown[:_LONGEST_LINE]})
+
     def column_offset(self, line: int) -> int:
         """How many columns were taken off in front of this line."""
         return self.margins[line - 1] if 0 < line <= len(self.margins) else 0
@@ -73,16 +78,14 @@ def prepare(source: str | bytes, max_bytes: int) -> Prepared | Refused:
     out = [""] * len(lines)
     for number in (number for part in kept for number in part):
         out[number] = lines[number][margins[number] :]
-    prepared = "\n".join(out)
-    data = json_instead(prepared)
-    if data is not None:
-        return Refused(data)
     indented = next((number for number, margin in enumerate(margins) if margin), None)
     if indented is not None:
         warnings.append(
             _removed(lines, indented, f"removed {margins[indented]} columns of indentation", "start at column 1")
         )
-    return Prepared(prepared, text, tuple(warnings), tuple(margins) if indented is not None else ())
+    prepared = Prepared("\n".join(out), text, tuple(warnings), tuple(margins) if indented is not None else ())
+    data = json_instead(prepared.text)
+    return prepared if data is None else Refused(prepared.own_line(data))
 
 
 def _readable(source: str | bytes, max_bytes: int) -> str:

@@ -39,7 +39,7 @@ def _script(script: str | None, code: str | None, max_bytes: int) -> str | bytes
     if script is not None and code is not None:
         raise UsageError(f"both a script, `{script}`, and `-c` are given: keep one")
     if code is not None:
-        return code
+        return _as_typed(code)
     if script is None:
         raise UsageError("no script: give a file, `-` for stdin, or `-c CODE`, as in `isolith run -c '1 + 1'`")
     if script == _STDIN:
@@ -53,12 +53,20 @@ def _input(data: str | None) -> object:
         return None
     name = data.removeprefix("@")
     if name == data:
-        return _parsed(data, "`--input`", "quote it for the shell, or put it into a file and write `--input @FILE`")
+        return _parsed(_as_typed(data), "`--input`", "quote it for the shell, or put it into a file and write `--input @FILE`")
     try:
         text = _file(name, "the input").decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"the input `{name}` is not UTF-8 at byte {error.start}: save it as UTF-8") from error
     return _parsed(text, f"the input `{name}`", "mend it there")
+
+
+def _as_typed(text: str) -> str:
+    """An argument as it was typed, where the locale is none that knows its characters."""
+    try:
+        return text if text.isascii() else text.encode("ascii", "surrogateescape").decode()
+    except UnicodeError:
+        return text
 
 
 def _file(name: str, what: str, max_bytes: int = -1) -> bytes:

@@ -126,6 +126,8 @@ class Isolate:
     def arriving(self, size: int) -> bytes | None:
         """The next bytes for the guest; waits where there are none. None when the run is over."""
         if self._batch is None:
+            if self.meter.stop is not None:
+                return None  # stopped, and asking again before the next tick: nobody would answer
             self.meter.leave()
             waited = self._wait()
             self.meter.enter()

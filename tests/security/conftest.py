@@ -1,0 +1,40 @@
+"""Secrets in the places where a process keeps them, a desk for the scripts, and the image built ahead of any test."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isolith import CodeMode
+from isolith.supply import get_supply
+from tests.security.desk import CANARY, Desk
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+os.environ["ISOLITH_TEST_SECRET"] = f"{CANARY}-environment"
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """The product lives in asyncio's loop."""
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def image() -> None:
+    """Build the image where there is none, outside of any test's time."""
+    get_supply()
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+@pytest.fixture
+async def code_mode(desk: Desk) -> AsyncGenerator[CodeMode]:
+    async with CodeMode([desk]) as made:
+        yield made
