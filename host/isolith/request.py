@@ -53,7 +53,9 @@ def _input(data: str | None) -> object:
         return None
     name = data.removeprefix("@")
     if name == data:
-        return _parsed(_as_typed(data), "`--input`", "quote it for the shell, or put it into a file and write `--input @FILE`")
+        return _parsed(
+            _as_typed(data), "`--input`", "quote it for the shell, or put it into a file and write `--input @FILE`"
+        )
     try:
         text = _file(name, "the input").decode("utf-8-sig")
     except UnicodeDecodeError as error:

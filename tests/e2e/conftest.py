@@ -187,10 +187,6 @@ def isolith(tmp_path: Path) -> Isolith:
             timeout=60,
             check=False,
         )
-        return subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
-        )
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
-
-

@@ -82,7 +82,9 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "code", "said"), WRONG, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"), WRONG, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
 def test_what_is_wrong_is_said_with_its_place_and_mend(
     isolith: Isolith, files: Path, arguments: list[str], code: int, said: list[str]
 ) -> None:
@@ -96,7 +98,13 @@ def test_what_is_wrong_is_said_with_its_place_and_mend(
 
 
 def test_a_function_without_annotations_takes_and_gives_anything(isolith: Isolith, files: Path) -> None:
-    done = isolith("run", "-c", "[bare.add(a=1), bare.add(a='x', b='y'), describe('bare.add')['signature']]", "--connect", "bare.py")
+    done = isolith(
+        "run",
+        "-c",
+        "[bare.add(a=1), bare.add(a='x', b='y'), describe('bare.add')['signature']]",
+        "--connect",
+        "bare.py",
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "2" in done.stdout
     assert '"xy"' in done.stdout

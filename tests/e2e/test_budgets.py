@@ -98,7 +98,9 @@ async def test_calls_of_one_connector(code_mode: CodeMode) -> None:
 
 @pytest.mark.parametrize("budgets", [Budgets(concurrent_calls=3), Budgets(concurrent_calls_per_connector=3)])
 async def test_concurrent_calls(code_mode: CodeMode, crm: Crm, budgets: Budgets) -> None:
-    outcome = await code_mode.execute("await asyncio.gather(*[crm.count(number=n) for n in range(20)])", budgets=budgets)
+    outcome = await code_mode.execute(
+        "await asyncio.gather(*[crm.count(number=n) for n in range(20)])", budgets=budgets
+    )
     assert (outcome.value, crm.most_under_way) == (list(range(20)), 3)
 
 

@@ -143,7 +143,10 @@ async def test_a_call_that_was_not_awaited_says_where(code_mode: CodeMode, misus
 
 @pytest.mark.parametrize(
     "script",
-    ["import json\ncall = crm.get(id=7)\nawait asyncio.sleep(0)\njson.dumps(call)", "await crm.get(id=1)\ncrm.get(id=7) % 2"],
+    [
+        "import json\ncall = crm.get(id=7)\nawait asyncio.sleep(0)\njson.dumps(call)",
+        "await crm.get(id=1)\ncrm.get(id=7) % 2",
+    ],
 )
 async def test_what_python_itself_says_of_one_has_the_hint(code_mode: CodeMode, script: str) -> None:
     outcome = await code_mode.execute(script)

@@ -107,7 +107,9 @@ async def test_while_the_value_is_encoded(code_mode: CodeMode) -> None:
 
 
 async def test_nothing_is_called_after_it(code_mode: CodeMode, crm: Crm) -> None:
-    script = "n = 0\nwhile True:\n    try:\n        n += 1\n        crm.get(id=n)\n    except BaseException:\n        pass"
+    script = (
+        "n = 0\nwhile True:\n    try:\n        n += 1\n        crm.get(id=n)\n    except BaseException:\n        pass"
+    )
     execution = code_mode.start(script, budgets=Budgets(cpu_ms=60_000, calls=5000))
     while len(crm.reached) < 5:
         await asyncio.sleep(0.001)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 
 import jsonschema
 import pytest
-
 from tests.e2e.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -117,7 +116,9 @@ def test_a_failure_shows_the_line_and_a_caret(isolith: Isolith) -> None:
 
 
 def test_a_stream_is_events_in_their_order_and_the_outcome_last(isolith: Isolith) -> None:
-    script = "print('first')\nemit({1: 'a'})\nc = crm.list_contacts(limit=1)\nprogress(1, 2, 'half')\nprint('last')\nlen(c)"
+    script = (
+        "print('first')\nemit({1: 'a'})\nc = crm.list_contacts(limit=1)\nprogress(1, 2, 'half')\nprint('last')\nlen(c)"
+    )
     done = isolith("run", "-c", script, "--connect", str(QUICKSTART / "crm.py"), "--stream")
     lines = [cast("dict[str, object]", json.loads(line)) for line in done.stdout.splitlines()]
     assert [line["event"] for line in lines] == [

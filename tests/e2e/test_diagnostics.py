@@ -14,9 +14,8 @@ from isolith.outcome import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from isolith_bindings.connector import CallContext, Method
-
     from isolith import Diagnostic
+    from isolith_bindings.connector import CallContext, Method
 
 pytestmark = pytest.mark.anyio
 
@@ -66,8 +65,7 @@ def known(kind: Kind) -> Kind:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}: {case.script}")
 async def test_a_kind_with_its_place(code_mode: CodeMode, case: Case) -> None:
     outcome = await code_mode.execute(f"x = 0\n{case.script}", budgets=case.budgets)
-    line, column = (1, None) if case.kind == "not_a_script" and False else (2, case.column)
-    _check(outcome.error, case, line, column, case.script)
+    _check(outcome.error, case, 2, case.column, case.script)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}: {case.script}")
@@ -173,7 +171,10 @@ async def test_a_gathered_failure_is_at_the_call_that_failed(code_mode: CodeMode
     ("script", "line"),
     [
         ("def inner():\n    return crm.fail()\n\ndef outer():\n    return inner()\n\nouter()", 2),
-        ("async def inner():\n    return await crm.fail()\n\nasync def outer():\n    return await inner()\n\nawait outer()", 2),
+        (
+            "async def inner():\n    return await crm.fail()\n\nasync def outer():\n    return await inner()\n\nawait outer()",
+            2,
+        ),
         ("import json\n\njson.loads('{')", 3),
         ("import functools\n@functools.cache\ndef f():\n    return 1 / 0\nf()", 4),
         ("class A:\n    @property\n    def x(self):\n        return {}['k']\nA().x", 4),

@@ -48,9 +48,7 @@ REST = "\n[caught and [caught.kind, str(caught)], {await_}crm.get(id=2)]"
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("style", ["", "await "])
 @pytest.mark.parametrize("call", FAILURES)
-async def test_a_failure_is_caught_and_the_script_goes_on(
-    code_mode: CodeMode, call: str, style: str, way: str
-) -> None:
+async def test_a_failure_is_caught_and_the_script_goes_on(code_mode: CodeMode, call: str, style: str, way: str) -> None:
     script = WAYS[way].format(call=f"{style}{call}") + REST.replace("{await_}", style)
     outcome = await code_mode.execute(script, budgets=Budgets(call_s=0.05, argument_bytes=2000))
     assert outcome.error is None

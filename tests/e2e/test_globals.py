@@ -105,7 +105,9 @@ async def test_describe_gives_the_signature(code_mode: CodeMode, style: str, tar
 
 
 async def test_describe_takes_a_connector_or_nothing_and_a_detail(code_mode: CodeMode) -> None:
-    script = "[describe(echo)['kind'], describe()['kind'], 'properties' in describe('crm.get', detail='full')['parameters']]"
+    script = (
+        "[describe(echo)['kind'], describe()['kind'], 'properties' in describe('crm.get', detail='full')['parameters']]"
+    )
     assert (await code_mode.execute(script)).value == ["connector", "catalog", True]
 
 
@@ -216,7 +218,9 @@ async def test_an_attribute_without_a_data_form_is_logged_as_text(code_mode: Cod
 
 
 async def test_emitted_values_and_progress_are_events_with_types(code_mode: CodeMode) -> None:
-    script = "import datetime\nemit({1: datetime.date(2026, 1, 2)})\nprogress(1, 4, 'quarter')\nprogress(2)\nemit(None)\n5"
+    script = (
+        "import datetime\nemit({1: datetime.date(2026, 1, 2)})\nprogress(1, 4, 'quarter')\nprogress(2)\nemit(None)\n5"
+    )
     execution = code_mode.start(script)
     events = [event async for event in execution.events()]
     assert [event["event"] for event in events] == ["emit", "progress", "progress", "emit", "outcome"]

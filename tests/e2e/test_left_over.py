@@ -23,7 +23,7 @@ RUNNING = "was still running when the script ended, and was cancelled"
         ("await asyncio.sleep(0)\ncrm.hang()\n1", [("cancelled", "crm.hang(...) was never awaited, and was cancelled", 2)]),
         (
             "x = crm.hang()\ny = crm.hang()\nawait asyncio.sleep(0)\n1",
-            [("cancelled", f"crm.hang(...) was never awaited, and was cancelled", line) for line in (1, 2)],
+            [("cancelled", "crm.hang(...) was never awaited, and was cancelled", line) for line in (1, 2)],
         ),
         ("t = asyncio.create_task(crm.hang())\nawait asyncio.sleep(0.01)\n1", [("cancelled", f"crm.hang(...) {ENDED}", 1)]),
         (
@@ -114,7 +114,9 @@ async def test_waiting_for_what_can_never_happen_ends_at_once(code_mode: CodeMod
 
 
 async def test_a_deadlock_inside_a_synchronous_wait(code_mode: CodeMode) -> None:
-    script = "def go():\n    async def main():\n        await asyncio.Event().wait()\n    return asyncio.run(main())\ngo()"
+    script = (
+        "def go():\n    async def main():\n        await asyncio.Event().wait()\n    return asyncio.run(main())\ngo()"
+    )
     outcome = await code_mode.execute(script)
     assert outcome.error is not None
     assert (outcome.error.kind, outcome.usage.wall_ms < 5000) == ("deadlock", True)

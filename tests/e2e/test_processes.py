@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,6 @@ import time
 from typing import IO, TYPE_CHECKING
 
 import pytest
-
 from tests.e2e.conftest import isolith_command
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def wait_for(stream: IO[str] | None, text: str) -> None:
     pytest.fail(f"{text!r} never came")
 
 
-@pytest.mark.parametrize("script", ["print('go')\nwhile True: pass", "print('go')\ntool.hang()", "print('go')\nawait asyncio.sleep(60)"])
+@pytest.mark.parametrize(
+    "script", ["print('go')\nwhile True: pass", "print('go')\ntool.hang()", "print('go')\nawait asyncio.sleep(60)"]
+)
 def test_ctrl_c_cancels_and_the_outcome_is_still_answered(tmp_path: Path, script: str) -> None:
     (tmp_path / "tool.py").write_text(CONNECTOR)
     process = started(tmp_path, "-c", script, "--connect", "tool.py", "--stream", "--cpu-ms", "60000")
@@ -134,6 +136,6 @@ def test_on_a_terminal_value_type_logs_calls_and_usage_are_shown(tmp_path: Path)
         shown += chunk
     os.close(master)
     assert process.wait(30) == 0
-    text = shown.decode()
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
     for part in ("a line", "{'sum': 3}", "tool.add", "completed", "dict[str, int]", "1 call", "ms CPU", "MiB"):
         assert part in text

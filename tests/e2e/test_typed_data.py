@@ -75,7 +75,11 @@ def _type_name(value: object) -> str:
 
 
 @given(DATA)
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
 def test_data_keeps_its_type_as_argument_result_and_value(value: object) -> None:
     echo = _Keeping()
     outcome = CodeMode([echo]).execute_sync("keeping.give(value=input)", input=value)
@@ -96,7 +100,11 @@ class _Keeping:
 
 
 @given(st.lists(DATA, max_size=3))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
 def test_data_keeps_its_type_through_what_a_script_does_with_it(values: list[object]) -> None:
     outcome = CodeMode().execute_sync("[{'item': item, 'pair': (item, [item])} for item in input]", input=values)
     assert same(outcome.value, [{"item": value, "pair": (value, [value])} for value in values])
@@ -151,7 +159,9 @@ typed if typed == plain else [typed, plain]
 
 
 def test_models_and_dataclasses_arrive_as_mappings_with_typed_fields() -> None:
-    outcome = BANK.execute_sync("account = bank.account()\n[account['balance'] * 2, account['opened'].year, bank.position()]")
+    outcome = BANK.execute_sync(
+        "account = bank.account()\n[account['balance'] * 2, account['opened'].year, bank.position()]"
+    )
     assert outcome.value == [Decimal("2.20"), 2026, {"x": 1, "rest": (2, 3)}]
 
 
@@ -166,7 +176,12 @@ def test_a_result_type_makes_the_value_one_of_it() -> None:
 
 @pytest.mark.parametrize(
     ("script", "result_type", "value"),
-    [("'5'", int, 5), ("[1, 2]", tuple[int, int], (1, 2)), ("{'a': 1}", dict[str, float], {"a": 1.0}), ("None", object, None)],
+    [
+        ("'5'", int, 5),
+        ("[1, 2]", tuple[int, int], (1, 2)),
+        ("{'a': 1}", dict[str, float], {"a": 1.0}),
+        ("None", object, None),
+    ],
 )
 def test_a_result_type_converts_what_it_can(script: str, result_type: object, value: object) -> None:
     outcome = BANK.execute_sync(script, result_type=result_type)
@@ -196,5 +211,3 @@ def _error(outcome: Outcome) -> tuple[object, ...]:
     error = outcome.error
     assert error is not None
     return outcome.status, error.kind, error.message, error.line, error.source_line
-
-

@@ -100,9 +100,21 @@ async def test_a_script_that_failed_is_told_nothing_of_its_ending(code_mode: Cod
     ("script", "message", "line"),
     [
         ("lambda: 1", "the value at $ is of type function, which has no data form: call it, or leave it out", 1),
-        ("x = 1\n(n for n in 'ab')", "the value at $ is of type generator, which has no data form: wrap it in list(...)", 2),
-        ("{'a': [1, {'b': object()}]}", "the value at $.a[1].b is of type object, which has no data form: make it a dict,", 1),
-        ("{'not a name': {1: object}}", "the value at $['not a name'][1] is of type type, which has no data form: call it", 1),
+        (
+            "x = 1\n(n for n in 'ab')",
+            "the value at $ is of type generator, which has no data form: wrap it in list(...)",
+            2,
+        ),
+        (
+            "{'a': [1, {'b': object()}]}",
+            "the value at $.a[1].b is of type object, which has no data form: make it a dict,",
+            1,
+        ),
+        (
+            "{'not a name': {1: object}}",
+            "the value at $['not a name'][1] is of type type, which has no data form: call it",
+            1,
+        ),
         ("crm", "the value at $ is the connector crm, which has no data form: call one of its methods", 1),
         ("[crm.get]", "the value at $[0] is the method crm.get, which has no data form: call it, crm.get(...)", 1),
         ("tools", "the value at $ is `tools`, which has no data form: call a method", 1),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isolith_bindings.connector import CallContext, Method
-
 from tests.security.desk import CANARY
+
+from isolith_bindings.connector import CallContext, Method
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,16 +12,21 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isolith import CodeMode, Execution
 from tests.security.broken_connector import BrokenConnector
 from tests.security.desk import CANARY, Desk
 from tests.security.samples import quick
+
+from isolith import CodeMode, Execution
 
 if TYPE_CHECKING:
     from typing import TextIO
 
 FAMILIES = ("escapes", "leaks", "endings")
-BROKEN = ("vault.open()", "await vault.open()", "try:\n    vault.open()\nexcept Exception as error:\n    [str(error), error.__dict__]")
+BROKEN = (
+    "vault.open()",
+    "await vault.open()",
+    "try:\n    vault.open()\nexcept Exception as error:\n    [str(error), error.__dict__]",
+)
 
 
 async def main(report: TextIO) -> None:
@@ -30,7 +35,7 @@ async def main(report: TextIO) -> None:
     async with CodeMode([Desk(), BrokenConnector()]) as code_mode:
         for script in [*scripts, *BROKEN]:
             await _note(code_mode.start(script), report)
-    assert secret  # noqa: S101 - it has to be alive until here
+    assert secret
 
 
 async def _note(execution: Execution, report: TextIO) -> None:

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.security.desk import CANARY, Desk
 
 from isolith import CodeMode
 from isolith.supply import get_supply
-from tests.security.desk import CANARY, Desk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

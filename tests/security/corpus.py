@@ -58,9 +58,15 @@ class Hostile:
         completed = outcome.status == "completed"
         said = [
             (end in self.ends, f"ended as {end}, not as one of {sorted(self.ends, key=str)}: {error}"),
-            (not self.lines or completed or (error and error.line in self.lines), f"line {error and error.line}, not {self.lines}"),
+            (
+                not self.lines or completed or (error and error.line in self.lines),
+                f"line {error and error.line}, not {self.lines}",
+            ),
             (self.says in (error.message if error else ""), f"message {error and error.message}"),
-            (self.value is _UNSAID or not completed or _same(outcome.value, self.value), f"value {outcome.value!r:.200}"),
+            (
+                self.value is _UNSAID or not completed or _same(outcome.value, self.value),
+                f"value {outcome.value!r:.200}",
+            ),
             (self._within_budget(outcome), f"{outcome.usage.cpu_ms} ms of CPU for {self.budgets.cpu_ms}"),
             (len(json.dumps(document)) <= MAX_OUTCOME_BYTES, f"an outcome of {len(json.dumps(document)):,} bytes"),
         ]

@@ -9,10 +9,10 @@ import sys
 import time
 
 import psutil
-
-from isolith import CodeMode
 from tests.security.desk import Desk
 from tests.security.samples import quick
+
+from isolith import CodeMode
 
 WARM_UP = 60
 PATIENCE_S = 20.0

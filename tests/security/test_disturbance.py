@@ -6,10 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
-
-from isolith import Budgets, CodeMode, Outcome, connector
 from tests.security.desk import Desk
 from tests.security.samples import done_list, every
+
+from isolith import Budgets, CodeMode, Outcome, connector
 
 if TYPE_CHECKING:
     from tests.security.corpus import Hostile

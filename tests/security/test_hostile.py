@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
-
-from isolith.outcome import BUDGET_KINDS, outcome_schema
 from tests.security.corpus import Hostile, corpus
 from tests.security.desk import CANARY
 from tests.security.generated import generated
 
+from isolith.outcome import BUDGET_KINDS, outcome_schema
+
 if TYPE_CHECKING:
-    from isolith import CodeMode, Outcome
     from tests.security.desk import Desk
+
+    from isolith import CodeMode, Outcome
 
 pytestmark = pytest.mark.anyio
 
@@ -34,7 +35,7 @@ def test_there_are_as_many_as_were_asked_for() -> None:
 
 
 @pytest.mark.parametrize(("script", "text"), SCRIPTS, ids=[script.name for script, _ in SCRIPTS])
-async def test_ends_as_it_has_to(  # noqa: PLR0913 - what can be looked at from outside
+async def test_ends_as_it_has_to(
     script: Hostile,
     text: str | bytes,
     code_mode: CodeMode,

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ SLACK_BYTES = 24 * 1024 * 1024
 
 @pytest.mark.slow
 @pytest.mark.timeout(300 + COUNT)
-def test_nothing_is_left_of_many_executions(record_property: pytest.RecordProperty) -> None:
+def test_nothing_is_left_of_many_executions(record_property: Callable[[str, object], None]) -> None:
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [sys.executable, "-m", "tests.security.soak_process", str(COUNT)],
