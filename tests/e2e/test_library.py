@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import CodeMode
+if TYPE_CHECKING:
+    from isolith import CodeMode
 
 README = (Path(__file__).resolve().parents[2] / "runtime" / "README.md").read_text()
 THERE = [
