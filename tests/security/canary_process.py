@@ -31,10 +31,12 @@ BROKEN = (
 
 async def main(report: TextIO) -> None:
     secret = f"{CANARY}-frame"  # in the locals of whoever runs the scripts
-    scripts = [script.text for script in quick() if script.name.startswith(FAMILIES)]
     async with CodeMode([Desk(), BrokenConnector()]) as code_mode:
-        for script in [*scripts, *BROKEN]:
-            await _note(code_mode.start(script), report)
+        for script in quick():
+            if script.name.startswith(FAMILIES):
+                await _note(code_mode.start(script.text, budgets=script.budgets), report)
+        for text in BROKEN:
+            await _note(code_mode.start(text), report)
     assert secret
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.security.corpus import Hostile, corpus
+from tests.security.corpus import CPU_MS, Hostile, corpus
 
 DONE_LIST = (
     "bombs/while_true_pass",
@@ -26,6 +26,8 @@ DONE_LIST = (
 """What everybody tries first, and a few that stop other sandboxes' hosts."""
 
 _MOST_CPU_MS = 300
+_SOON_OVER = ("escapes/", "forgery/", "leaks/", "endings/", "calls/")
+_WAITING = {"wall_s", "call_s"}
 
 
 def done_list() -> list[Hostile]:
@@ -40,10 +42,11 @@ def every(step: int) -> list[Hostile]:
 
 
 def quick() -> list[Hostile]:
-    """Those that end soon: by their own doing, or after little CPU."""
-    slow = ("wall_s", "call_s")
-    return [
-        script
-        for script in corpus()
-        if script.budgets.cpu_ms <= _MOST_CPU_MS and not script.budgets.model_fields_set & set(slow)
-    ]
+    """Those that end soon, by their own doing or after little CPU."""
+    return [script for script in corpus() if _ends_soon(script) and not script.budgets.model_fields_set & _WAITING]
+
+
+def _ends_soon(script: Hostile) -> bool:
+    if script.budgets.cpu_ms == CPU_MS:
+        return script.name.startswith(_SOON_OVER)
+    return script.budgets.cpu_ms <= _MOST_CPU_MS
