@@ -25,6 +25,7 @@ CHANNEL = 4
 _OUTPUTS = (1, 2)
 _ACCES, _BADF, _INVAL, _NOENT, _NOSYS, _NOTTY = 2, 8, 28, 44, 52, 59
 _FAULT = 21
+_EAI_FAIL = -4
 _PAGE = 65536
 _MAX_VECTORS = 16
 _SIGINT = 2
@@ -189,6 +190,8 @@ EMPTY: dict[str, Answer] = {
     "emscripten_runtime_keepalive_pop": None,
     "__syscall_getuid32_js": 0,
     "__syscall_umask_js": 0,
+    "_maybe_poll_async": 0,
+    "__call_sighandler": None,
 }
 
 REFUSED: dict[str, Answer] = {
@@ -209,6 +212,8 @@ REFUSED: dict[str, Answer] = {
     **dict.fromkeys(("__syscall_poll", "_setitimer_js", "_mmap_js", "_munmap_js", "_msync_js"), -_NOSYS),
     "__syscall_ioctl": -_NOTTY,
     "_emscripten_system": -1,
+    **dict.fromkeys(("getaddrinfo", "getnameinfo"), _EAI_FAIL),
+    **dict.fromkeys(("getprotobyname", "_dlopen_js"), 0),
 }
 
 

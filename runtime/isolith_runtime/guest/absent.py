@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, MutableMapping
@@ -36,6 +37,8 @@ _TERMINAL = "there is no terminal here: use print(...), and take data from `inpu
 _SCREEN = "there is no screen here: answer with data, or keep a picture with artifact(...)"
 _USERS = "there are no users here"
 _WINDOWS = "this is not Windows"
+_INPUT = "nobody is there to ask: take data from `input`, the caller's data"
+_DEBUGGER = "there is no debugger here: use print(...)"
 
 _REASONS = {
     _FOREIGN: "ctypes _ctypes",
@@ -63,6 +66,12 @@ _FILE_CALLS = (
     "listdir scandir stat lstat mkdir rmdir remove unlink rename replace link symlink readlink chmod chown truncate "
     "open access chdir statvfs utime mkfifo mknod"
 ).split()
+_NAME_CALLS = (
+    "create_connection create_server getaddrinfo getnameinfo gethostbyname gethostbyname_ex gethostbyaddr getfqdn "
+    "getprotobyname getservbyname getservbyport"
+).split()
+_LOOP_NETWORK = "getaddrinfo getnameinfo create_connection create_server create_datagram_endpoint".split()
+_LOOP_PROCESSES = "subprocess_exec subprocess_shell".split()
 _PROCESS_CALLS = "fork forkpty execv execve posix_spawn posix_spawnp system popen kill killpg wait waitpid".split()
 
 
@@ -119,6 +128,18 @@ def _asked_by_script() -> bool:
     return sys._getframe(2).f_code.co_filename == SCRIPT
 
 
+class _NoInput(io.TextIOBase):
+    """`sys.stdin`: a script is told where its data is."""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, *_arguments: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, _INPUT)
+
+    readline = readlines = __next__ = read
+
+
 class _Exit:
     """`exit()`, `quit()`, `os._exit()`, `os.abort()`: the script ends there, as by `sys.exit`."""
 
@@ -137,7 +158,9 @@ def install() -> None:
     builtins.open = io.open = _open
     environment = _NoEnvironment()
     os.environ = environment  # type: ignore[assignment] # noqa: B003 - there is none to clear
-    os.getenv = environment.get  # type: ignore[assignment]
+    os.environb = environment  # type: ignore[assignment]
+    os.getenv = os.getenvb = environment.get  # type: ignore[assignment]
+    posix.environ.clear()
     for module in (os, posix):
         for name in _FILE_CALLS:
             if hasattr(module, name):
@@ -150,7 +173,12 @@ def install() -> None:
     os.walk = os.fwalk = _refusal(FILES)
     os.popen = os.system = _refusal(PROCESSES)
     builtins.exit = builtins.quit = _Exit("exit")  # type: ignore[assignment]
+    no_input = _NoInput()
+    builtins.input = no_input.read
+    sys.stdin = sys.__stdin__ = no_input  # type: ignore[assignment,misc]
+    sys.breakpointhook = _refusal(_DEBUGGER)
     signal.raise_signal = _refusal("there are no signals here")
+    tempfile.gettempdir = _refusal(FILES)
 
 
 def install_network_and_threads() -> None:
@@ -161,7 +189,11 @@ def install_network_and_threads() -> None:
             raise PermissionError(errno.EACCES, NETWORK)
 
     socket.socket = NoSocket  # type: ignore[misc]
-    socket.create_connection = socket.getaddrinfo = socket.gethostbyname = _refusal(NETWORK)
+    for name in _NAME_CALLS:
+        setattr(socket, name, _refusal(NETWORK))
+    for names, message in ((_LOOP_NETWORK, NETWORK), (_LOOP_PROCESSES, PROCESSES)):
+        for name in names:
+            setattr(GuestLoop, name, _refusal(message))
     subprocess.Popen.__init__ = _refusal(PROCESSES)  # type: ignore[method-assign]
     threading.Thread.start = _refusal(THREADS)  # type: ignore[method-assign]
 

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Iterable
 
-from isolith_runtime.guest import absent, channel, importer
+from isolith_runtime.guest import absent, channel, importer, locks
 from isolith_runtime.guest.run import RESERVE, Run, reserve
 
 _BATCH = 4096
@@ -48,6 +48,7 @@ def close_the_house() -> None:
     importer.install_zones()
     absent.install_network_and_threads()
     absent.install()
+    locks.install()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.setrecursionlimit(1000)
     sys.argv[:] = [""]

@@ -48,6 +48,8 @@ def hint_for(error: BaseException) -> str | None:  # noqa: PLR0911 - one line a 
         return "use a loop, or a list as a stack"
     if isinstance(error, MemoryError):
         return "work on less at a time, or let a connector do it; `memory_mb` is the budget"
+    if type(error).__name__ == "OperationalError" and "unable to open database" in str(error):
+        return "there is no file system here: use sqlite3.connect(':memory:')"
     if isinstance(error, TypeError):
         return _type_hint(error)
     if isinstance(error, AttributeError):
