@@ -141,11 +141,11 @@ class Engine:
         self.module = wasmtime.Module.deserialize_file(self.engine, path)
         self.ticker = Ticker(self.engine)
         self.warm_pages = paging.runs(self.meta.warm_pages)
-        linker = wasmtime.Linker(self.engine)
-        self._kept: list[object] = [linker]
+        self.linker = wasmtime.Linker(self.engine)
+        self._kept: list[object] = []
         for item in self.module.imports:
             function = syscalls.implementation(item.name or "")
             if function is not None:
-                self._kept.append(capi.define(linker, item, function))
-        linker.define_unknown_imports_as_traps(self.module)
-        self.ready = linker.instantiate_pre(self.module)
+                self._kept.append(capi.define(self.linker, item, function))
+        self.linker.define_unknown_imports_as_traps(self.module)
+        self.ready = self.linker.instantiate_pre(self.module)
