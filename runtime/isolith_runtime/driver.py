@@ -202,11 +202,15 @@ class Guest:
             if self._over:
                 return  # nothing counts after the end
             self._frames.append(frame)
-            self._over = isinstance(frame, (protocol.Result, protocol.Failure))
+            if isinstance(frame, (protocol.Result, protocol.Failure)):
+                self._over = True
+                self._isolate.stop(Stop.CANCELLED)  # what it still does is for nobody
         if any(isinstance(frame, _STREAMED) for frame in frames) and not self._over:
             self._report(State.RUNNING)
 
     def _wait(self) -> bytes | None:
+        if self._over:
+            return None  # nobody would answer
         self._report(State.WAITING)
         return self._answers.get()
 
@@ -222,7 +226,7 @@ class Guest:
         if isolate is None:
             self.departure = Departure(end, self._stopped, None, "", error)
         else:
-            line = None if end is End.RESTING else isolate.current_line()
+            line = None if self._over else isolate.current_line()
             why = isolate.meter.stop
             self.departure = Departure(end, why, line, isolate.broken, error or isolate.host_error)
         self._call_loop(frames, State.GONE)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import json
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import psutil
 from tests.security.desk import Desk
 from tests.security.samples import quick
+
+if TYPE_CHECKING:
+    from tests.security.corpus import Hostile
 
 from isolith import CodeMode
 
@@ -24,11 +29,35 @@ sum(row["id"] for row in back)
 """
 
 
+class _Mallinfo(ctypes.Structure):
+    """glibc's account of its heap."""
+
+    _names = ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
+    _fields_ = [(name, ctypes.c_size_t) for name in _names]
+
+
 def measure() -> dict[str, int]:
+    """What the process holds. Resident memory goes up to what the worst script took, and the allocator keeps that."""
     gc.collect()
     process = psutil.Process()
-    descriptors = process.num_fds() if hasattr(process, "num_fds") else 0
-    return {"threads": process.num_threads(), "descriptors": descriptors, "resident": process.memory_info().rss}
+    return {
+        "threads": process.num_threads(),
+        "descriptors": process.num_fds() if psutil.POSIX else 0,
+        "mappings": len(process.memory_maps(grouped=False)) if psutil.LINUX else 0,
+        "objects": sys.getallocatedblocks(),
+        "heap": _heap_in_use(),
+        "resident": process.memory_info().rss,
+    }
+
+
+def _heap_in_use() -> int:
+    """Bytes of C's heap in use, where it says so; else 0."""
+    account = getattr(ctypes.CDLL(None), "mallinfo2", None) if psutil.LINUX else None
+    if account is None:
+        return 0
+    account.restype = _Mallinfo
+    found = account()
+    return int(found.uordblks + found.hblkhd)
 
 
 async def main(count: int) -> dict[str, object]:
@@ -36,16 +65,23 @@ async def main(count: int) -> dict[str, object]:
     hostile = quick()
     wrong: list[str] = []
 
-    async def run(number: int) -> None:
+    async def attack(script: Hostile) -> None:
         desk.reached.clear()
+        found = script.wrong(await code_mode.execute(script.text, budgets=script.budgets), desk.reached)
+        wrong.extend(f"{script.name}: {words}" for words in found)
+
+    async def attack_the_channel() -> None:
+        for script in hostile:
+            if script.name.startswith("forgery/"):  # these leave a guest in the oddest of states
+                await attack(script)
+
+    async def run(number: int) -> None:
         if number % 10:
             outcome = await code_mode.execute(HONEST)
             if outcome.value != 499_500:
                 wrong.append(f"honest {number}: {outcome.to_json_text()[:500]}")
         else:
-            script = hostile[number * 7 // 10 % len(hostile)]
-            found = script.wrong(await code_mode.execute(script.text, budgets=script.budgets), desk.reached)
-            wrong.extend(f"{script.name}: {words}" for words in found)
+            await attack(hostile[number * 7 // 10 % len(hostile)])
 
     async with CodeMode([desk]) as code_mode:
         for number in range(WARM_UP):
@@ -56,7 +92,16 @@ async def main(count: int) -> dict[str, object]:
             await run(number)
         took = time.perf_counter() - begun
         after = await settled(before)
-    return {"count": count, "seconds": round(took, 1), "before": before, "after": after, "wrong": wrong[:20]}
+        await attack_the_channel()
+        attacked = await settled(before)
+    return {
+        "count": count,
+        "seconds": round(took, 1),
+        "before": before,
+        "after": after,
+        "attacked": attacked,
+        "wrong": wrong[:20],
+    }
 
 
 async def settled(before: dict[str, int] | None) -> dict[str, int]:
@@ -64,7 +109,7 @@ async def settled(before: dict[str, int] | None) -> dict[str, int]:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         now = measure()
-        enough = now["threads"] <= (before["threads"] if before else 4)
+        enough = now["threads"] <= (before["threads"] if before else 2)
         if enough or time.monotonic() > deadline:
             return now
         await asyncio.sleep(0.2)
