@@ -10,10 +10,10 @@ import re
 from itertools import accumulate
 
 from isolith_runtime.errors import ProtocolError
-from isolith_runtime.guest.codec import MAX_TEXT_DEPTH
+from isolith_runtime.guest.codec import MAX_CONTAINERS, MAX_TEXT_DEPTH
 
-MAX_CONTAINERS = 1_000_000
-"""Lists and mappings in one batch; no guest has memory for more."""
+_MOST = 2 * MAX_CONTAINERS
+"""In one batch: a value, and what was queued before it."""
 
 _TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 # A guest's encoder writes such characters as themselves: their escapes are how half a pair would get in.
@@ -31,8 +31,8 @@ def check(batch: bytes) -> None:
     if _openings(batch) <= MAX_TEXT_DEPTH:
         return  # at most so many are open together
     brackets = _TEXT.sub(b"", batch).translate(None, _NOT_BRACKETS)
-    if _openings(brackets) > MAX_CONTAINERS:
-        raise ProtocolError(f"a batch of more than {MAX_CONTAINERS:,} lists and mappings")
+    if _openings(brackets) > _MOST:
+        raise ProtocolError(f"a batch of more than {_MOST:,} lists and mappings")
     if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_TEXT_DEPTH:
         raise ProtocolError(f"a batch that is nested more than {MAX_TEXT_DEPTH} deep")
 

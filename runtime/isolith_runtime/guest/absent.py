@@ -147,7 +147,7 @@ class _Exit:
         self._name = name
 
     def __call__(self, code: object = None) -> NoReturn:
-        raise SystemExit(code)
+        raise SystemExit(*([] if code is None else [code]))
 
     def __repr__(self) -> str:
         return f"<function {self._name}>"

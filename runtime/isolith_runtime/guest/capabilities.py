@@ -114,8 +114,8 @@ class Caller:
         self._last += 1
         place = _script_place()
         future = _CallFuture(self, self._last)
-        self.waiting[self._last] = pending = PendingCall(self, tool, future, place)
         channel.send("call", self._last, connector, method, encoded, place[2])
+        self.waiting[self._last] = pending = PendingCall(self, tool, future, place)
         if not self.synchronous:
             return pending if then is None else _converted(pending, then)
         value = self.loop.wait_for(future)

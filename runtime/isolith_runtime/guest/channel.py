@@ -13,11 +13,12 @@ from isolith_runtime.guest import codec
 
 DESCRIPTOR = 4
 _HEADER = 4
-_MAX_PENDING = 1000
-"""Frames in a batch; with more the batch crosses at once, so that none is larger than the host takes."""
+_MAX_PENDING, _MAX_SIZE = 1000, 1 << 20
+"""Frames in a batch, and characters; with more it crosses at once, so that none is larger than the host takes."""
 
 _buffer = bytearray(1 << 16)
 _pending: list[str] = []
+_size = 0
 _PARKED = '["parked",null,null]'
 _LONGEST = 1e9
 """Seconds: a timer of a script may be set to infinity, which no frame can say."""
@@ -30,8 +31,10 @@ def send(*frame: object) -> None:
 
 def send_text(frame: str) -> None:
     """Queue a frame that is JSON text already."""
+    global _size  # noqa: PLW0603 - there is one channel
     _pending.append(frame)
-    if len(_pending) >= _MAX_PENDING:
+    _size += len(frame)
+    if _size > _MAX_SIZE or len(_pending) >= _MAX_PENDING:
         flush()
 
 
@@ -47,9 +50,12 @@ def park(delay: float | None, line: int | None) -> None:
 
 def flush() -> None:
     """Write what is queued, in one crossing."""
+    global _size  # noqa: PLW0603
     if _pending:
-        data = f"[{','.join(_pending)}]".encode()
-        _pending.clear()
+        frames = _pending.copy()
+        _pending.clear()  # first: what there is no memory to write must not be in the way of what says so
+        _size = 0
+        data = f"[{','.join(frames)}]".encode()
         os.write(DESCRIPTOR, data)
 
 

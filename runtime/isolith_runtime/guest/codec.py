@@ -30,6 +30,9 @@ MAX_TEXT_DEPTH = 2 * MAX_DEPTH + 8
 """Levels of the JSON text of a batch: a tagged container takes two, a frame a few."""
 
 MAX_NODES = 4_000_000
+MAX_CONTAINERS = 1_000_000
+"""Lists and mappings of the text of one value: two bytes there are a hundred to whoever reads it."""
+
 _SAFE_BITS = 4096
 _MAX_EQUAL_HASHES = 64
 _MAX_PATH = 60
@@ -100,6 +103,7 @@ class _Encoding:
 
     def __init__(self, max_nodes: int) -> None:
         self.left = max_nodes
+        self.containers = MAX_CONTAINERS
 
     def encode(self, value: Any, depth: int) -> object:
         kind: type = type(value)
@@ -111,11 +115,17 @@ class _Encoding:
             return value if value - value == 0 else {"$float": repr(value)}
         if depth >= MAX_DEPTH:
             raise NoDataForm(f"is nested more than {MAX_DEPTH} deep, or contains itself")
+        self.contain()
         if kind is list:
             return self.items(value, depth)
         if kind is dict:
             return self.mapping(value, depth)
         return self.other(value, depth)
+
+    def contain(self) -> None:
+        self.containers -= 1
+        if self.containers < 0:
+            raise TooLarge
 
     def spend(self, count: int) -> None:
         self.left -= count
@@ -154,6 +164,7 @@ class _Encoding:
         if not value:
             return value
         if set(map(type, value)) != _TEXT_KEYS or _has_tag(value):
+            self.contain()
             flat: list[object] = []
             for key, item in value.items():
                 flat += (self.key(key, depth), self.member(key, item, depth))
@@ -179,6 +190,7 @@ class _Encoding:
             raise
 
     def other(self, value: Any, depth: int) -> object:
+        self.contain()
         if isinstance(value, enum.Enum):
             return self.encode(value.value, depth + 1)
         tag = TAGGED.get(type(value))

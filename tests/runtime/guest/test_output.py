@@ -1,0 +1,66 @@
+"""What a script says: lines, attributes, events, and where its budget cuts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isolith_runtime.guest import codec
+from isolith_runtime.protocol import Emit, Log, Progress
+
+if TYPE_CHECKING:
+    from isolith_runtime.testing import Scripts
+
+SAID: list[tuple[str, list[tuple[str, str]]]] = [
+    ("print('a')\nprint('b', 1)", [("info", "a"), ("info", "b 1")]),
+    ("print('a', end='')\nprint('b')", [("info", "ab")]),
+    ("print('no newline', end='')", [("info", "no newline")]),
+    ("print('a\\nb\\n\\nc')", [("info", "a"), ("info", "b"), ("info", ""), ("info", "c")]),
+    ("import sys\nprint('a', file=sys.stderr)\nsys.stdout.write('b\\n')", [("warning", "a"), ("info", "b")]),
+    ("log.debug('a'); log.info('b'); log.warning('c'); log.warn('d'); log.error('e'); log('f')",
+     [("debug", "a"), ("info", "b"), ("warning", "c"), ("warning", "d"), ("error", "e"), ("info", "f")]),
+    ("import logging\nlogging.warning('a')", [("warning", "WARNING:root:a")]),
+    ("import warnings\nwarnings.warn('old')", [("warning", "<script>:2: UserWarning: old")]),
+    ("print('\\ud800')", [("info", "\\ud800")]),
+    ("print()", [("info", "")]),
+    ("print('a')\n1 / 0", [("info", "a")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "said"), SAID)
+def test_lines(scripts: Scripts, source: str, said: list[tuple[str, str]]) -> None:
+    assert scripts.run(source).logs == said
+
+
+def test_attributes_are_data_and_what_is_none_is_text(scripts: Scripts) -> None:
+    ran = scripts.run("log.info('a', n=1, items=[1, (2,)], what=object, **{'\\ud800': '\\ud800'})")
+    [log] = [frame for frame in ran.frames if isinstance(frame, Log)]
+    assert log.attrs == {"n": 1, "items": [1, (2,)], "what": "<class 'object'>", "\\ud800": "\\ud800"}
+    assert log.line == 1
+
+
+def test_each_line_knows_where_it_was_said(scripts: Scripts) -> None:
+    ran = scripts.run("def f():\n    print('x')\n\nf()\nlog.info('y')")
+    assert [frame.line for frame in ran.frames if isinstance(frame, Log)] == [2, 5]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["for n in range(10**5): print('x' * 100)", "for n in range(10**5): print('x' * 100, end='')", "print('x' * 10**7)",
+     "for n in range(10**4): log.info('x', a='y' * 1000)"],
+)  # fmt: skip
+def test_past_the_budget_the_run_goes_on_and_nothing_crosses(scripts: Scripts, source: str) -> None:
+    ran = scripts.run(f"{source}\n5", log_bytes=1000)
+    assert ran.value == 5
+    size = sum(len(f.message) + len(codec.dumps(f.attrs)) for f in ran.frames if isinstance(f, Log))
+    assert 900 < size < 2500
+
+
+def test_events(scripts: Scripts) -> None:
+    ran = scripts.run("for n in range(50): emit({'n': n})\nprogress(1, 2, 'half')\n5", emit_events=10)
+    assert ran.value == 5
+    assert [f.value for f in ran.frames if isinstance(f, Emit)] == [{"n": n} for n in range(11)]
+    assert [f for f in ran.frames if isinstance(f, Progress)] == []
+    ran = scripts.run("progress(1)\nprogress(1, 2, 'half')")
+    assert [f for f in ran.frames if isinstance(f, Progress)] == [Progress(1, None, None), Progress(1, 2, "half")]
