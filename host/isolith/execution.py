@@ -126,22 +126,21 @@ class Execution:
         try:
             prepared = prepare(self._order.script, self._budgets.script_bytes)
             if isinstance(prepared, Refused):
-                await self._finish(Reply("failed", error=prepared.diagnostic))
+                self._end(Reply("failed", error=prepared.diagnostic))
                 return
             self._script = prepared
             self._warnings += prepared.warnings
             start = self._start_frame()
             supply = await self._order.supply()
-            if self._forced is not None:
-                await self._finish(self._forced_reply(None))
-                return
+            if self._task_of_end is not None:
+                return  # cancelled meanwhile: the image may have taken its time
             self._timers.append(self._loop.call_later(self._budgets.wall_s, self._force, "wall_exceeded"))
             self._guest = Guest(supply, self._limits(), self._inputs, self._on_batch)
             self._guest.deliver([start])
         except _Unfit as unfit:
-            await self._finish(Reply("failed", error=unfit.diagnostic))
+            self._end(Reply("failed", error=unfit.diagnostic))
         except Exception as error:  # noqa: BLE001 - the border of the execution: its outcome says it
-            await self._finish(Reply("failed", error=internal_error(error, execution_id=self.execution_id)))
+            self._end(Reply("failed", error=internal_error(error, execution_id=self.execution_id)))
 
     def _limits(self) -> Limits:
         budgets = self._budgets
@@ -308,6 +307,8 @@ class Execution:
             self._forced = why
             if self._guest is not None:
                 self._guest.stop(Stop.CANCELLED)
+            else:
+                self._end(self._forced_reply(None))
 
     def _end_by_frame(self, frame: protocol.Result | protocol.Failure) -> None:
         if isinstance(frame, protocol.Result):

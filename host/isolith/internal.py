@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import traceback
 import uuid
 from pathlib import Path
@@ -22,7 +23,8 @@ def internal_error(error: BaseException, **context: str) -> Diagnostic:
     error_id = uuid.uuid4().hex[:12]
     frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
     where = [f"{Path(frame.filename).name}:{frame.lineno}:{frame.name}" for frame in reversed(frames)]
-    _log.error("internal error", error_id=error_id, error=type(error).__qualname__, where=where, **context)
+    with contextlib.suppress(Exception):  # a log that cannot be written must not cost the answer
+        _log.error("internal error", error_id=error_id, error=type(error).__qualname__, where=where, **context)
     return Diagnostic(
         kind="internal",
         message="Isolith itself failed: a bug of ours, not of the script",

@@ -1,6 +1,6 @@
 """A value that is too large for its reader, cut by its shape: fewer items, shorter texts, and what was left out said.
 
-Only what is kept is walked, so the work is bounded by what the reader gets and not by what a script built.
+No more is walked than could be shown, so the work is bounded by what the reader gets and not by what a script built.
 """
 
 from __future__ import annotations
@@ -21,27 +21,42 @@ _MAX_DEPTH = 12
 def shorten(value: object, max_tokens: int) -> object:
     """The fullest cut of `value` whose JSON text fits in `max_tokens` tokens."""
     room = max_tokens * CHARACTERS_PER_TOKEN
-    cut: object = None
     for items, text in _STEPS:
-        cut = _cut(value, items, text, _MAX_DEPTH)
+        try:
+            cut = _Cutting(items, text, room).cut(value, _MAX_DEPTH)
+        except _NoRoom:
+            continue
         if len(to_json_text(cut)) <= room:
             return cut
     return f"<{type(value).__name__}, too large to show>"[: max(room - 2, 0)]
 
 
-def _cut(value: object, items: int, text: int, depth: int) -> object:
-    if not isinstance(value, (Mapping, list, tuple, set, frozenset)):
-        return _cut_atom(value, text)
-    whole = cast("Collection[object]", value)
-    left_out = len(whole) - items
-    if depth == 0:
-        return f"<{type(whole).__name__} of {len(whole):,} items>"
-    if isinstance(value, Mapping):
-        pairs = islice(cast("Mapping[object, object]", value).items(), items)
-        kept = {key: _cut(item, items, text, depth - 1) for key, item in pairs}
-        return kept if left_out <= 0 else {**kept, "…": f"{left_out:,} more keys"}
-    shown = [_cut(item, items, text, depth - 1) for item in islice(whole, items)]
-    return shown if left_out <= 0 else [*shown, f"… {left_out:,} more items"]
+class _NoRoom(Exception):
+    """More items than would fit, whatever they are."""
+
+
+class _Cutting:
+    """One attempt: at most `items` of each container, `text` of each text, and `room` parts in all."""
+
+    def __init__(self, items: int, text: int, room: int) -> None:
+        self._items, self._text, self._left = items, text, room
+
+    def cut(self, value: object, depth: int) -> object:
+        self._left -= 1  # a part takes a character at least
+        if self._left < 0:
+            raise _NoRoom
+        if not isinstance(value, (Mapping, list, tuple, set, frozenset)):
+            return _cut_atom(value, self._text)
+        whole = cast("Collection[object]", value)
+        left_out = len(whole) - self._items
+        if depth == 0:
+            return f"<{type(whole).__name__} of {len(whole):,} items>"
+        if isinstance(value, Mapping):
+            pairs = islice(cast("Mapping[object, object]", value).items(), self._items)
+            kept = {key: self.cut(item, depth - 1) for key, item in pairs}
+            return kept if left_out <= 0 else {**kept, "…": f"{left_out:,} more keys"}
+        shown = [self.cut(item, depth - 1) for item in islice(whole, self._items)]
+        return shown if left_out <= 0 else [*shown, f"… {left_out:,} more items"]
 
 
 def _cut_atom(value: object, text: int) -> object:

@@ -1,0 +1,118 @@
+"""The library's front door: what it takes, what it refuses, what it owns."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import BaseModel
+
+from isolith import BudgetError, Budgets, CodeMode, UsageError
+from isolith_bindings.errors import BindError, NameCollision
+from isolith_bindings.testing import RecordingConnector
+
+if TYPE_CHECKING:
+    from isolith_runtime.driver import Supply
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("supply")]
+
+
+def add(a: int, b: int = 1) -> int:
+    """Add."""
+    return a + b
+
+
+class Plain:
+    """A class without a mark."""
+
+    def hello(self) -> str:
+        return "hello"
+
+
+@pytest.mark.parametrize(
+    ("connector", "script", "value"),
+    [
+        ([add], "functions.add(a=1)", 2),
+        ({"plus": add}, "functions.plus(a=1, b=5)", 6),
+        (Plain, "plain.hello()", "hello"),
+        (Plain(), "plain.hello()", "hello"),
+        (RecordingConnector("tool", {"go": 5}), "tool.go()", 5),
+    ],
+)
+async def test_connectors_are_classes_instances_functions_or_connectors(
+    connector: object, script: str, value: object
+) -> None:
+    assert (await CodeMode([connector]).execute(script)).value == value
+
+
+def test_two_of_one_name_are_refused() -> None:
+    with pytest.raises(NameCollision, match="two connectors are called `tool`"):
+        CodeMode([RecordingConnector("tool", {"a": 1}), RecordingConnector("tool", {"b": 1})])
+
+
+def test_what_is_no_connector_is_refused() -> None:
+    with pytest.raises(BindError):
+        CodeMode([5])
+
+
+async def test_connectors_are_started_and_closed_with_it() -> None:
+    connector = RecordingConnector("tool", {"go": 1})
+    async with CodeMode([connector]) as code_mode:
+        assert (connector.started, connector.closed) == (1, 0)
+        await code_mode.execute("tool.go()")
+    assert (connector.started, connector.closed) == (1, 1)
+
+
+def test_without_a_loop_they_are_started_and_closed_around_each_run() -> None:
+    connector = RecordingConnector("tool", {"go": 1})
+    code_mode = CodeMode([connector])
+    assert [code_mode.execute_sync("tool.go()").value for _ in range(2)] == [1, 1]
+    assert (connector.started, connector.closed) == (2, 2)
+
+
+async def test_inside_a_loop_execute_sync_says_what_to_write() -> None:
+    with pytest.raises(UsageError, match="execute_sync was called in a running event loop: write `await code_mode"):
+        CodeMode().execute_sync("1")
+
+
+async def test_misuse_raises_and_a_failure_does_not() -> None:
+    code_mode = CodeMode()
+    with pytest.raises(BudgetError, match="there is no budget `cpu`: did you mean `cpu_ms`"):
+        await code_mode.execute("1", budgets=Budgets.model_validate({"cpu": 1}))
+    scripts: list[str | bytes] = ["1 / 0", "x = (", "", "\0", b"\xff", "while True: pass"]
+    for script in scripts:
+        outcome = await code_mode.execute(script, budgets=Budgets(cpu_ms=50))
+        assert outcome.error is not None
+
+
+async def test_bytes_are_a_script_too() -> None:
+    assert (await CodeMode().execute("'grün'".encode())).value == "grün"
+
+
+async def test_an_outcome_has_its_parts(supply: Supply) -> None:
+    outcome = await CodeMode().execute("1")
+    assert (outcome.ok, outcome.exit_code, outcome.pending, outcome.calls) == (True, 0, (), ())
+    assert len(outcome.execution_id) == 32
+    assert supply is not None
+
+
+async def test_a_validator_that_breaks_is_no_hanging_run() -> None:
+    class Strange(BaseModel):
+        n: int
+
+        def model_post_init(self, context: object, /) -> None:
+            raise RuntimeError("secret-4711")
+
+    outcome = await asyncio.wait_for(CodeMode().execute("{'n': 1}", result_type=Strange), 20)
+    assert outcome.error is not None
+    assert outcome.error.kind == "internal"
+    assert "secret-4711" not in outcome.to_json_text()
+
+
+async def test_closing_twice_is_closing_once() -> None:
+    code_mode = CodeMode()
+    execution = code_mode.start("while True: pass")
+    await code_mode.aclose()
+    await code_mode.aclose()
+    assert (await execution.outcome()).status == "cancelled"
