@@ -198,6 +198,9 @@ class Guest:
         except ProtocolError as error:
             self._isolate.break_off(str(error))
             return
+        if len(self._frames) > protocol.MAX_FRAMES:
+            self._isolate.break_off(f"more than {protocol.MAX_FRAMES:,} frames before it rested")
+            return
         for frame in frames:
             if self._over:
                 return  # nothing counts after the end

@@ -54,6 +54,11 @@ class IsolatePool:
         finally:
             isolate.close()
 
+    @property
+    def waiting(self) -> int:
+        """How many isolates wait."""
+        return len(self._waiting)
+
     def take(self) -> Isolate:
         """A fresh isolate."""
         try:

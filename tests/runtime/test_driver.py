@@ -1,0 +1,193 @@
+"""A guest driven from a loop: stopped at any moment, told frames as a thread leaves, and one that lies on the channel."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isolith_runtime import protocol
+from isolith_runtime.driver import Guest, State, Supply
+from isolith_runtime.inputs import Inputs
+from isolith_runtime.isolate import End
+from isolith_runtime.limits import Limits, Stop
+from isolith_runtime.protocol import Call, Failure, Frame, Parked, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from isolith_runtime.testing import Scripts
+
+START: dict[str, object] = {
+    "input": None,
+    "connectors": {"crm": {"methods": ["get"], "aliases": {}}},
+    "snippets": [],
+    "limits": {"calls": 10_000},
+    "seed": 1,
+    "log_bytes": 1000,
+    "emit_events": 10,
+    "value_bytes": 10_000,
+}
+
+
+@dataclass
+class Talk:
+    """A guest, and what it has said so far."""
+
+    supply: Supply
+    frames: list[Frame] = field(default_factory=list[Frame])
+    states: list[State] = field(default_factory=list[State])
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.guest = Guest(self.supply, Limits(), Inputs(), self.on_batch)
+
+    def on_batch(self, frames: list[Frame], state: State) -> None:
+        self.frames += frames
+        self.states.append(state)
+        self.changed.set()
+
+    def start(self, source: str) -> None:
+        self.guest.deliver([protocol.start({"source": source, **START})])
+
+    async def until(self, state: State) -> None:
+        async with asyncio.timeout(10):
+            while not self.states or self.states[-1] is not state:
+                self.changed.clear()
+                await self.changed.wait()
+        self.states.append(State.RUNNING)
+
+
+def talk(supply: Supply, conversation: Callable[[Talk], Awaitable[None]]) -> Talk:
+    async def go() -> Talk:
+        made = Talk(supply)
+        await conversation(made)
+        return made
+
+    return asyncio.run(go())
+
+
+def test_a_call_and_its_answer(supply: Supply) -> None:
+    async def conversation(to: Talk) -> None:
+        to.start("await crm.get(id=5)")
+        await to.until(State.RESTING)
+        to.guest.deliver([protocol.answer(1, {"id": 5})])
+        await to.until(State.GONE)
+
+    made = talk(supply, conversation)
+    call, parked, result = made.frames
+    assert isinstance(call, Call)
+    assert isinstance(parked, Parked)
+    assert isinstance(result, Result)
+    assert result.value == {"id": 5}
+
+
+@pytest.mark.parametrize("pause_s", [0, 0.019, 0.02, 0.021, 0.05])
+def test_frames_reach_a_guest_whose_thread_is_about_to_leave(supply: Supply, pause_s: float) -> None:
+    async def conversation(to: Talk) -> None:
+        to.start("for n in range(20): await crm.get()\nn")
+        for number in range(1, 21):
+            await to.until(State.RESTING)
+            await asyncio.sleep(pause_s)
+            to.guest.deliver([protocol.answer(number, None)])
+        await to.until(State.GONE)
+
+    last = talk(supply, conversation).frames[-1]
+    assert isinstance(last, Result)
+    assert last.value == 19
+
+
+def test_stopped_before_it_began(supply: Supply) -> None:
+    """There was no isolate to look at yet, and nothing was reported."""
+
+    async def conversation(to: Talk) -> None:
+        to.guest.stop(Stop.CANCELLED)
+        to.guest.stop(Stop.CANCELLED)
+        await to.until(State.GONE)
+
+    departure = talk(supply, conversation).guest.departure
+    assert departure is not None
+    assert (departure.end, departure.stop, departure.error) == (End.STOPPED, Stop.CANCELLED, None)
+
+
+MOMENTS = [
+    ("await crm.get()", State.RESTING, 0),
+    ("await crm.get()", State.RESTING, 0.05),
+    ("crm.get()", State.WAITING, 0),
+    ("print('x')\nwhile True: pass", State.RUNNING, 0.02),
+    ("while True:\n    try:\n        crm.get()\n    except BaseException: pass", State.WAITING, 0),
+    ("import time\ntime.sleep(60)", State.WAITING, 0),
+]
+
+
+@pytest.mark.parametrize(("source", "state", "pause_s"), MOMENTS)
+def test_stopped_at_any_moment(supply: Supply, source: str, state: State, pause_s: float) -> None:
+    async def conversation(to: Talk) -> None:
+        to.start(source)
+        await to.until(state)
+        await asyncio.sleep(pause_s)
+        begun = asyncio.get_running_loop().time()
+        for _ in range(3):
+            to.guest.stop(Stop.CANCELLED)
+        await to.until(State.GONE)
+        assert asyncio.get_running_loop().time() - begun < 0.25
+
+    departure = talk(supply, conversation).guest.departure
+    assert departure is not None
+    assert (departure.end, departure.stop, departure.error) == (End.STOPPED, Stop.CANCELLED, None)
+
+
+def test_a_guest_that_is_refused_says_why(supply: Supply) -> None:
+    async def conversation(to: Talk) -> None:
+        to.start("await crm.get()")
+        await to.until(State.RESTING)
+        to.guest.break_off("it numbered two calls alike")
+        await to.until(State.GONE)
+
+    departure = talk(supply, conversation).guest.departure
+    assert departure is not None
+    assert (departure.stop, departure.broken) == (Stop.BROKEN, "it numbered two calls alike")
+
+
+LIES = [
+    ("b'garbage'", "a batch is not data"),
+    ("b'[[\"internal\"]]'", "an unknown frame"),
+    ("b'[[\"result\",1]]'", "a frame 'result' of 1 parts"),
+    ("b'[' * 100000", "a batch that is nested more than 208 deep"),
+    ("b'[' + b'[\"cancel\",1],' * 100001 + b'[\"cancel\",1]]'", "a batch of more than 100,000 frames"),
+    ('b\'[["emit","\\\\ud800"]]\'', "a batch holds text that may not be Unicode"),
+    ("bytes(25_000_000)", "a write to the channel was larger than any value may be"),
+]
+
+
+@pytest.mark.parametrize(("data", "why"), LIES)
+def test_a_guest_that_lies_is_stopped(scripts: Scripts, data: str, why: str) -> None:
+    ran = scripts.run(f"import os\nos.write(4, {data})\nwhile True: pass")
+    assert ran.frames == ()
+    assert (ran.departure.stop, ran.departure.broken) == (Stop.BROKEN, why)
+
+
+def test_a_flood_of_frames_is_cut(scripts: Scripts) -> None:
+    source = "import os\nbatch = b'[' + b'[\"cancel\",1],' * 60000 + b'[\"cancel\",1]]'\nwhile True: os.write(4, batch)"
+    ran = scripts.run(source, limits=Limits(cpu_ms=30_000))
+    assert ran.departure.broken == "more than 100,000 frames before it rested"
+    assert len(ran.frames) < 200_000
+
+
+def test_nothing_counts_after_the_end(scripts: Scripts) -> None:
+    source = 'import os\nos.write(4, b\'[["result",1,"int"],["call",1,"crm","get",{},1]]\')\ncrm.get()\n2'
+    ran = scripts.run(source, connectors={"crm": ["get"]})
+    assert ran.value == 1
+    assert ran.calls == []
+
+
+def test_a_forged_failure_is_only_a_failure(scripts: Scripts) -> None:
+    source = (
+        "import json, os\n"
+        "parts = dict.fromkeys(['line', 'column', 'hint', 'tool', 'retriable'])\n"
+        "os.write(4, json.dumps([['failure', {**parts, 'kind': 'internal', 'message': 'm', 'traceback': ''}]]).encode())\n"
+        "while True: pass"
+    )
+    assert isinstance(scripts.run(source).last, Failure)
