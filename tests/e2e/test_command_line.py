@@ -171,3 +171,36 @@ def test_a_ceiling_is_a_warning(isolith: Isolith) -> None:
     assert done.stderr.splitlines()[0] == (
         "warning[invalid_input]: budget `cpu_ms`: 99,999,999 asked, 60,000 given, which is the most this host allows"
     )
+
+
+BREAKING = """
+class Broken:
+    name, description, excluded = "broken", "", {}
+
+    def __init__(self):
+        from isolith_bindings.testing import a_method
+        self.methods = {"go": a_method("go")}
+
+    async def call(self, method, arguments, context):
+        raise RuntimeError("secret-4711")
+
+    async def start(self): ...
+
+    async def aclose(self): ...
+
+connectors = [Broken()]
+"""
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--stream"]])
+def test_a_bug_of_ours_is_exit_code_five_and_an_id_that_the_log_resolves(
+    isolith: Isolith, tmp_path: Path, form: list[str]
+) -> None:
+    (tmp_path / "broken.py").write_text(BREAKING)
+    done = isolith("run", "-c", "broken.go()", "--connect", "broken.py", *form)
+    assert done.returncode == 5
+    logged = json.loads(done.stderr.splitlines()[0])
+    assert (logged["event"], logged["error"]) == ("internal error", "RuntimeError")
+    assert logged["error_id"] in (done.stdout.splitlines()[-1] if form else done.stderr.split("\n", 1)[1])
+    assert "secret-4711" not in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
