@@ -109,6 +109,7 @@ class Guest:
         self._isolate: Isolate | None = None
         self._stopped: Stop | None = None
         self._frames: list[protocol.Frame] = []
+        self._held = 0
         self._over = False
         self._resident = False
         self.state = State.RESTING
@@ -198,9 +199,6 @@ class Guest:
         except ProtocolError as error:
             self._isolate.break_off(str(error))
             return
-        if len(self._frames) > protocol.MAX_FRAMES:
-            self._isolate.break_off(f"more than {protocol.MAX_FRAMES:,} frames before it rested")
-            return
         for frame in frames:
             if self._over:
                 return  # nothing counts after the end
@@ -208,7 +206,10 @@ class Guest:
             if isinstance(frame, (protocol.Result, protocol.Failure)):
                 self._over = True
                 self._isolate.stop(Stop.CANCELLED)  # what it still does is for nobody
-        if any(isinstance(frame, _STREAMED) for frame in frames) and not self._over:
+        self._held += len(data)
+        if self._over:
+            return
+        if self._held > _HOLD_BYTES or any(isinstance(frame, _STREAMED) for frame in frames):
             self._report(State.RUNNING)
 
     def _wait(self) -> bytes | None:
@@ -218,7 +219,7 @@ class Guest:
         return self._answers.get()
 
     def _report(self, state: State) -> None:
-        frames, self._frames = self._frames, []
+        frames, self._frames, self._held = self._frames, [], 0
         self._note_spent()
         self._call_loop(frames, state)
 
@@ -269,5 +270,8 @@ _LINGER_S = 0.02
 
 _TIDY_S = 0.002
 """Seconds after a guest is gone that its isolate is given back and another made ready."""
+
+_HOLD_BYTES = 1 << 20
+"""What a guest that never rests may say before it is passed on: the host keeps no more of it than it has to."""
 
 _STREAMED = (protocol.Log, protocol.Emit, protocol.Progress)

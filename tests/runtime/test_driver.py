@@ -169,11 +169,11 @@ def test_a_guest_that_lies_is_stopped(scripts: Scripts, data: str, why: str) -> 
     assert (ran.departure.stop, ran.departure.broken) == (Stop.BROKEN, why)
 
 
-def test_a_flood_of_frames_is_cut(scripts: Scripts) -> None:
-    source = "import os\nbatch = b'[' + b'[\"cancel\",1],' * 60000 + b'[\"cancel\",1]]'\nwhile True: os.write(4, batch)"
-    ran = scripts.run(source, limits=Limits(cpu_ms=30_000))
-    assert ran.departure.broken == "more than 100,000 frames before it rested"
-    assert len(ran.frames) < 200_000
+def test_a_flood_of_frames_is_passed_on_until_its_budget_ends_it(scripts: Scripts) -> None:
+    source = "import os\nbatch = b'[' + b'[\"cancel\",1],' * 1000 + b'[\"cancel\",1]]'\nwhile True: os.write(4, batch)"
+    ran = scripts.run(source, limits=Limits(cpu_ms=300))
+    assert ran.departure.stop is Stop.CPU
+    assert len(ran.frames) > 1000
 
 
 def test_nothing_counts_after_the_end(scripts: Scripts) -> None:

@@ -1,0 +1,89 @@
+"""However much a guest says, the host holds little of it at a time."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from isolith import Budgets
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from isolith import CodeMode
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+GUEST_MB = 96
+HOST_MB = 160
+"""Twice what one batch may weigh, as bytes and as the objects made of them, and what the allocator keeps."""
+POLL_S = 0.005
+
+FLOODS = {
+    "warnings": '["warning","exception","%s",1]',
+    "calls": '["call",{number},"vault","x",{{"a":"%s"}},1]',
+    "attributes": '["log","info","x",{{"a":"%s"}},1]',
+}
+SMALL = ('["parked",0,1]', '["cancel",7]', '["emit",[[]]]', '["log","info","",{},1]', '["warning","check","",1]')
+
+
+class Peak:
+    """The most resident memory seen, in MiB above what there was at first."""
+
+    def __init__(self) -> None:
+        self._process = psutil.Process()
+        self._first = self._process.memory_info().rss
+        self.mb = 0
+
+    def look(self) -> None:
+        self.mb = max(self.mb, (self._process.memory_info().rss - self._first) >> 20)
+
+
+@contextmanager
+def watched() -> Generator[Peak]:
+    peak, over = Peak(), threading.Event()
+
+    def watch() -> None:
+        while not over.wait(POLL_S):
+            peak.look()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield peak
+    finally:
+        over.set()
+        watcher.join()
+
+
+@pytest.mark.parametrize("frame", FLOODS.values(), ids=FLOODS)
+async def test_frames_of_megabytes(frame: str, code_mode: CodeMode) -> None:
+    script = f"""
+import os
+text = "y" * 2_000_000
+for number in range(1, 10_000):
+    os.write(4, f'[{frame.replace("%s", "{text}")}]'.encode())
+"""
+    await _stays_small(script, code_mode, cpu_ms=1_500)
+
+
+@pytest.mark.parametrize("frame", SMALL)
+async def test_small_frames_without_end(frame: str, code_mode: CodeMode) -> None:
+    script = f"""
+import os
+batch = ("[" + ",".join(['{frame}'] * 1000) + "]").encode()
+while True:
+    os.write(4, batch)
+"""
+    await _stays_small(script, code_mode, cpu_ms=600)
+
+
+async def _stays_small(script: str, code_mode: CodeMode, *, cpu_ms: int) -> None:
+    with watched() as peak:
+        outcome = await code_mode.execute(script, budgets=Budgets(cpu_ms=cpu_ms, memory_mb=GUEST_MB))
+    assert outcome.status == "failed"
+    assert peak.mb < GUEST_MB + HOST_MB, outcome.error
