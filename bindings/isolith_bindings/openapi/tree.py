@@ -1,0 +1,155 @@
+"""Bytes of a document to plain data, JSON or YAML, and no more of it than was asked for.
+
+YAML is read by the rules of its version 1.2, as OpenAPI asks: `no` and `on` are text, and so are dates. Aliases share
+what they point to, so that their expansion is counted before anything walks it. Nothing is ever constructed but
+mappings, lists and scalars.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, cast
+
+import yaml
+
+from isolith_bindings.errors import BindError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Tree = dict[str, object]
+
+MAX_BYTES = 64 * 1024 * 1024
+"""Bytes of one document."""
+MAX_NODES = 8_000_000
+"""Values of one document, aliases expanded."""
+MAX_DEPTH = 200
+"""Levels of nesting."""
+
+_JSON_START = re.compile(rb"\s*[{\[]")
+_BASE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class DocumentError(BindError):
+    """A document that cannot be read at all. The message names it, the place in it, and the mend."""
+
+
+def read(content: bytes, name: str) -> Tree:
+    """The document as data; its keys are text throughout. `name` is what errors call it. Raises DocumentError."""
+    if len(content) > MAX_BYTES:
+        raise DocumentError(f"{name} has {len(content):,} bytes; a document may have {MAX_BYTES:,}")
+    try:
+        tree = _parse(content, name)
+        _measure(tree, name)
+    except RecursionError:
+        raise DocumentError(f"{name} is nested deeper than {MAX_DEPTH} levels") from None
+    if not isinstance(tree, dict):
+        raise DocumentError(f"{name} holds {_kind(tree)}; an OpenAPI document is a mapping with `openapi` or `swagger`")
+    return cast("Tree", tree)
+
+
+def _parse(content: bytes, name: str) -> object:
+    problem = None
+    if _JSON_START.match(content.removeprefix(b"\xef\xbb\xbf")):
+        try:
+            return json.loads(content.removeprefix(b"\xef\xbb\xbf"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            problem = error  # a flow mapping of YAML begins like JSON
+    try:
+        return _yaml(content)
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError, TypeError) as error:
+        told = problem or error
+        shown = " ".join(str(told).split())
+        raise DocumentError(f"{name} is neither JSON nor YAML: {shown:.300}") from None
+
+
+def _measure(tree: object, name: str) -> None:
+    """Refuse what would expand without bound: an alias to itself, or aliases of aliases of aliases."""
+    sizes: dict[int, int] = {}
+    open_: set[int] = set()
+    stack: list[tuple[object, bool]] = [(tree, False)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            sizes[id(node)] = 1 + sum(sizes.get(id(child), 1) for child in _children(node))
+            open_.discard(id(node))
+            if sizes[id(node)] > MAX_NODES:
+                raise DocumentError(f"{name} expands to more than {MAX_NODES:,} values: too many aliases")
+            continue
+        if id(node) in sizes:
+            continue
+        if id(node) in open_:
+            raise DocumentError(f"{name} has an alias inside of what it stands for: use `$ref` for circular schemas")
+        open_.add(id(node))
+        if len(open_) > MAX_DEPTH:
+            raise DocumentError(f"{name} is nested deeper than {MAX_DEPTH} levels")
+        stack.append((node, True))
+        stack.extend((child, False) for child in _children(node))
+
+
+def _children(node: object) -> Iterator[object]:
+    """The containers in a container."""
+    values = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    for child in cast("list[object]", values):
+        if isinstance(child, (dict, list)):
+            yield cast("object", child)
+
+
+def _kind(value: object) -> str:
+    return {list: "a list", str: "text", type(None): "nothing"}.get(type(value), f"a {type(value).__name__}")
+
+
+# ---------------------------------------------------------------------------------------------- YAML 1.2, core schema
+
+
+class _Loader(_BASE):  # type: ignore[misc, valid-type]
+    """Mappings, lists, text, numbers, true, false, null. A tag of any other kind is an error."""
+
+    yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - its base has it so
+
+
+def _resolve(tag: str, pattern: str, first: str) -> None:
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(f"^(?:{pattern})$"), list(first))
+
+
+_resolve("bool", "true|True|TRUE|false|False|FALSE", "tTfF")
+_resolve("int", "[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789")
+_FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+_resolve("float", _FLOAT, "-+.0123456789")
+_resolve("null", "~|null|Null|NULL", "~nN")
+_Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile("^$"), [""])
+_resolve("merge", "<<", "<")
+
+
+def _int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
+    text = str(loader.construct_scalar(node))
+    return int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
+
+
+def _float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
+    return float(str(loader.construct_scalar(node)).lower().replace(".inf", "inf").replace(".nan", "nan"))
+
+
+def _mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> Iterator[Tree]:
+    """A mapping whose keys are the text that was written: `200:` is "200"."""
+    tree: Tree = {}
+    yield tree
+    loader.flatten_mapping(node)
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise yaml.constructor.ConstructorError(None, None, "a key is no text", key.start_mark)
+        tree[str(loader.construct_scalar(key))] = loader.construct_object(value, deep=False)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _int)
+_Loader.add_constructor("tag:yaml.org,2002:float", _float)
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+
+
+def _yaml(content: bytes) -> object:
+    loader = _Loader(content)
+    try:
+        return loader.get_single_data()
+    finally:
+        loader.dispose()
