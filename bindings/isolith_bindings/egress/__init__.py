@@ -1,0 +1,18 @@
+"""The one way out: every HTTP request that a connector makes leaves through `Egress`, checked at each step."""
+
+from isolith_bindings.egress.client import Egress
+from isolith_bindings.egress.messages import Attachment, Limits, Refused, Request, Response, Retries
+from isolith_bindings.egress.rules import Destinations, Origin, origin_of
+
+__all__ = [
+    "Attachment",
+    "Destinations",
+    "Egress",
+    "Limits",
+    "Origin",
+    "Refused",
+    "Request",
+    "Response",
+    "Retries",
+    "origin_of",
+]

@@ -1,0 +1,181 @@
+"""`Egress`: the HTTP client of connectors. It follows, repeats and reads only as far as its rules and limits go."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import httpcore2
+
+from isolith_bindings.egress.decoding import ACCEPT_ENCODING, Body
+from isolith_bindings.egress.messages import Limits, Refused, Request, Response, Retries, check_fields
+from isolith_bindings.egress.network import CheckedNetwork, Resolver, pool, system_resolver
+from isolith_bindings.egress.redirects import onward
+from isolith_bindings.egress.retrying import back_off, may_repeat, pause_after
+from isolith_bindings.egress.rules import Destinations, origin_of, split
+from isolith_bindings.errors import CallError
+from isolith_bindings.secrets import redact
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncIterable, Iterable
+
+USER_AGENT = "isolith"
+
+
+class Egress:
+    """One client per connector: its own allowed hosts, connections and limits. For one event loop.
+
+    `allowed` and `private` are read by `Destinations.parse`, which raises ValueError. A request is never sent through a
+    proxy of the environment: behind one, no address could be checked. `tls` replaces the system's trust.
+    """
+
+    def __init__(
+        self,
+        allowed: Iterable[str],
+        *,
+        private: Iterable[str] = (),
+        limits: Limits | None = None,
+        retries: Retries | None = None,
+        resolver: Resolver = system_resolver,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.destinations = Destinations.parse(allowed, private)
+        self.limits = limits or Limits()
+        self._retries = retries or Retries()
+        self._network = CheckedNetwork(self.destinations, resolver)
+        self._tls = tls
+        self._pools: dict[ssl.SSLContext | None, httpcore2.AsyncConnectionPool] = {}
+
+    async def send(self, request: Request, *, total_s: float | None = None) -> Response:
+        """The final answer, of any status. Raises Refused and other CallErrors; cancellation passes through.
+
+        `total_s` lowers the time that the exchange has, redirects and retries included.
+        """
+        check_fields(request)
+        if len(request.content) > self.limits.request_bytes:
+            raise CallError(
+                "invalid_arguments", f"the body of the request is longer than {self.limits.request_bytes} bytes"
+            )
+        allowed_s = min(self.limits.total_s, total_s or self.limits.total_s)
+        try:
+            async with asyncio.timeout(allowed_s):
+                return await self._follow(request)
+        except TimeoutError:
+            raise _slow(request, f"within {allowed_s:g} s") from None
+
+    async def aclose(self) -> None:
+        """Close every connection. Idempotent."""
+        pools, self._pools = list(self._pools.values()), {}
+        for each in pools:
+            await each.aclose()
+
+    async def _follow(self, request: Request) -> Response:
+        """Each hop is checked anew: its origin here, its address where the socket is made."""
+        for _ in range(self.limits.redirects + 1):
+            self.destinations.check(origin_of(request.url))
+            response = await self._persist(request)
+            following = onward(request, response)
+            if following is None:
+                return response
+            request = following
+        raise Refused(f"{origin_of(request.url)} redirected more than {self.limits.redirects} times")
+
+    async def _persist(self, request: Request) -> Response:
+        """One hop with its retries."""
+        attempt, waited = 1, 0.0
+        while True:
+            try:
+                response = await self._exchange(request)
+                pause = pause_after(request, response, attempt, self._retries, time.time())
+                if pause is None:
+                    return replace(response, attempts=attempt, waited_s=waited)
+            except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as error:
+                pause = back_off(attempt, self._retries)
+                unsent = isinstance(error, (httpcore2.ConnectError, httpcore2.ConnectTimeout))
+                if attempt >= self._retries.attempts or not (unsent or may_repeat(request)):
+                    raise _failed(request, error, sent=not unsent) from None
+            await self._retries.pause(pause)
+            attempt, waited = attempt + 1, waited + pause
+
+    async def _exchange(self, request: Request) -> Response:
+        """One request, one answer, read up to the cap. The rest is dropped with the connection."""
+        outgoing = httpcore2.Request(
+            request.method.encode("ascii"),
+            _address(request),
+            headers=_fields(request),
+            content=request.content,
+            extensions={"timeout": self._timeouts()},
+        )
+        answer = await self._pool(request.attachment.tls).handle_async_request(outgoing)
+        try:
+            headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
+            encodings = ", ".join(value for name, value in headers if name.lower() == "content-encoding")
+            body = Body(self.limits.body_bytes if request.body_bytes is None else request.body_bytes, encodings)
+            async for piece in cast("AsyncIterable[bytes]", answer.stream):
+                if not body.add(piece):
+                    break
+            body.finish()
+        finally:
+            await answer.aclose()
+        return Response(answer.status, headers, body.content, body.truncated, request.url)
+
+    def _pool(self, tls: ssl.SSLContext | None) -> httpcore2.AsyncConnectionPool:
+        """A client certificate has connections of its own: one without it must never use them."""
+        if tls not in self._pools:
+            self._pools[tls] = pool(self._network, self.limits, tls or self._tls)
+        return self._pools[tls]
+
+    def _timeouts(self) -> dict[str, float]:
+        idle, connect = self.limits.idle_s, self.limits.connect_s
+        return {"connect": connect, "read": idle, "write": idle, "pool": self.limits.total_s}
+
+
+def _address(request: Request) -> httpcore2.URL:
+    """The URL with the credentials that belong into its query."""
+    parts, origin = split(request.url), origin_of(request.url)
+    query = "&".join(
+        [*([parts.query] if parts.query else []), *(f"{name}={value}" for name, value in request.attachment.query)]
+    )
+    target = (parts.path or "/") + (f"?{query}" if query else "")
+    return httpcore2.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target)
+
+
+def _fields(request: Request) -> list[tuple[bytes, bytes]]:
+    parts = split(request.url)
+    fields = [
+        ("Host", parts.netloc),
+        *request.headers,
+        *request.attachment.headers,
+        ("Accept-Encoding", ACCEPT_ENCODING),
+    ]
+    cookies = "; ".join(f"{name}={value}" for name, value in (*request.cookies, *request.attachment.cookies))
+    if cookies:
+        fields.append(("Cookie", cookies))
+    if request.header("user-agent") is None:
+        fields.append(("User-Agent", USER_AGENT))
+    if request.content or request.method in {"POST", "PUT", "PATCH"}:
+        fields.append(("Content-Length", str(len(request.content))))
+    return [(name.encode("ascii"), value.encode("latin-1")) for name, value in fields]
+
+
+def _slow(request: Request, when: str) -> CallError:
+    text = f"{request.method} {origin_of(request.url)} gave no complete answer {when}"
+    return CallError("tool_timeout", text, exception="TimeoutError", retriable=may_repeat(request))
+
+
+def _failed(request: Request, error: Exception, *, sent: bool) -> CallError:
+    """What the library says, without its classes; `sent`: whether the server may have acted on the request."""
+    where = f"{request.method} {origin_of(request.url)}"
+    if isinstance(error, httpcore2.TimeoutException):
+        return _slow(request, "in time")
+    why = redact(str(error)) or ("the connection broke" if sent else "no connection")
+    if not sent:
+        return CallError(
+            "tool_unavailable", f"{where}: cannot connect: {why}", exception="ConnectionError", retriable=True
+        )
+    hint = None if may_repeat(request) else "the server may have acted on it: look before you repeat it"
+    text = f"{where}: the connection failed: {why}"
+    return CallError("tool_unavailable", text, exception="ConnectionError", retriable=may_repeat(request), hint=hint)

@@ -1,0 +1,90 @@
+"""Bodies as they come in: decoded piece by piece, never further than a cap (a bomb costs its cap, not its size)."""
+
+from __future__ import annotations
+
+import zlib
+
+from isolith_bindings.errors import CallError
+
+ACCEPT_ENCODING = "gzip, deflate"
+# A body that was encoded more often than this was made to cost time.
+MOST_LAYERS = 2
+_PIECE = 64 << 10
+
+
+class Body:
+    """Collects a body up to `cap` decoded bytes. `add` says whether more is wanted."""
+
+    def __init__(self, cap: int, encoding: str | None) -> None:
+        names = [name.strip().lower() for name in (encoding or "").split(",")]
+        layers = [name for name in names if name not in {"", "identity"}]
+        unknown = [name for name in layers if name not in {"gzip", "x-gzip", "deflate"}]
+        if unknown or len(layers) > MOST_LAYERS:
+            raise _undecodable(f"its encoding is {encoding!r:.60}, and {ACCEPT_ENCODING} was asked for")
+        self._layers = [_Inflater(name) for name in reversed(layers)]
+        self._cap = cap
+        self._kept = bytearray()
+        self.truncated = False
+
+    @property
+    def content(self) -> bytes:
+        """What was kept."""
+        return bytes(self._kept)
+
+    def add(self, raw: bytes) -> bool:
+        """Take the next bytes off the wire; False: the cap is reached, read no further. Raises CallError."""
+        self._pass(raw, 0)
+        return not self.truncated
+
+    def finish(self) -> None:
+        """Raises CallError where an encoded body ended before its end."""
+        if not self.truncated and any(layer.unfinished for layer in self._layers):
+            raise _undecodable("its compressed data ends too early")
+
+    def _pass(self, data: bytes, depth: int) -> None:
+        if depth == len(self._layers):
+            room = self._cap - len(self._kept)
+            self._kept += data[:room]
+            self.truncated = self.truncated or len(data) > room
+            return
+        layer = self._layers[depth]
+        while data and not self.truncated:
+            piece, data = layer.inflate(data)
+            if piece:
+                self._pass(piece, depth + 1)
+
+
+class _Inflater:
+    """One layer of gzip or deflate, at most `_PIECE` bytes at a time."""
+
+    def __init__(self, name: str) -> None:
+        self._raw_allowed = name == "deflate"
+        # 47: a zlib or a gzip header, whichever is there. Some servers send deflate without any, which is -15.
+        self._zlib = zlib.decompressobj(47)
+        self._fed = False
+
+    @property
+    def unfinished(self) -> bool:
+        return self._fed and not self._zlib.eof
+
+    def inflate(self, data: bytes) -> tuple[bytes, bytes]:
+        """Some decoded bytes, and the input that is left. Both empty: more input is needed, or the data is over."""
+        if self._zlib.eof:
+            # gzip members may follow each other; what else follows is padding.
+            if not data.startswith(b"\x1f\x8b"):
+                return b"", b""
+            self._zlib = zlib.decompressobj(47)
+        try:
+            piece = self._zlib.decompress(data, _PIECE)
+        except zlib.error as error:
+            if self._fed or not self._raw_allowed:
+                raise _undecodable(f"its compressed data is broken ({error})") from None
+            self._zlib, self._raw_allowed = zlib.decompressobj(-15), False
+            return b"", data
+        self._fed = True
+        left = self._zlib.unused_data if self._zlib.eof else self._zlib.unconsumed_tail
+        return piece, left
+
+
+def _undecodable(why: str) -> CallError:
+    return CallError("invalid_result", f"the body of the answer cannot be read: {why}")

@@ -1,0 +1,171 @@
+"""What goes out and what comes back, as data: `Request`, `Attachment`, `Response`, and the limits of an exchange."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from isolith_bindings.errors import CallError
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Awaitable, Callable
+
+Pairs = tuple[tuple[str, str], ...]
+
+# RFC 9110, 5.6.2: what a method, a field name and a cookie name are made of.
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
+# RFC 9110, 5.5: no control character but the tab in a field value; latin-1 is what the wire carries.
+_FIELD_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*\Z")
+# RFC 6265, 4.1.1, and the space and comma that everybody accepts.
+_COOKIE_VALUE = re.compile(r"[\x20\x21\x23-\x3a\x3c-\x5b\x5d-\x7e]*\Z")
+
+# Fields that say where a message ends, to whom it goes or who may pass it: they are ours to write.
+OURS = frozenset(
+    {
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "keep-alive",
+        "upgrade",
+        "te",
+        "trailer",
+        "expect",
+        "accept-encoding",
+        "proxy-authorization",
+        "proxy-connection",
+    }
+)
+
+
+class Refused(CallError):
+    """A request that the rules of egress forbid; nothing of it was sent. Kind `denied`, never retriable."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__("denied", message, hint=hint)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Credentials of one request: sent to the origin of its URL and to no other, whatever it redirects to.
+
+    `query` is percent-encoded already; `cookies` and `headers` are as on the wire. Its repr shows names only.
+    """
+
+    headers: Pairs = ()
+    query: Pairs = ()
+    cookies: Pairs = ()
+    tls: ssl.SSLContext | None = None
+
+    def __repr__(self) -> str:
+        names = [name for pairs in (self.headers, self.query, self.cookies) for name, _ in pairs]
+        return f"Attachment({', '.join(names)}{', a client certificate' if self.tls else ''})"
+
+    def __bool__(self) -> bool:
+        return bool(self.headers or self.query or self.cookies or self.tls)
+
+
+NOTHING = Attachment()
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request. `url` is absolute and percent-encoded, without user information.
+
+    `idempotent`: whether it may be sent twice; None follows the method (RFC 9110, 9.2.2) and an Idempotency-Key.
+    `body_bytes` lowers or raises the cap on the decoded body of the answer for this request.
+    """
+
+    method: str
+    url: str
+    headers: Pairs = ()
+    content: bytes = field(default=b"", repr=False)
+    cookies: Pairs = ()
+    attachment: Attachment = NOTHING
+    idempotent: bool | None = None
+    body_bytes: int | None = None
+
+    def header(self, name: str) -> str | None:
+        """The first field of that name, in any case of letters."""
+        return _first(self.headers, name)
+
+
+@dataclass(frozen=True)
+class Response:
+    """One answer, decoded. `url` is where it came from, without credentials.
+
+    `truncated`: the body was longer than the cap, and `content` is its beginning. `waited_s` was spent in pauses that
+    the server asked for, `attempts` counts the requests that were sent for it.
+    """
+
+    status: int
+    headers: Pairs
+    content: bytes = field(repr=False)
+    truncated: bool
+    url: str
+    attempts: int = 1
+    waited_s: float = 0.0
+
+    def header(self, name: str) -> str | None:
+        """The first field of that name, in any case of letters."""
+        return _first(self.headers, name)
+
+    def all(self, name: str) -> list[str]:
+        """Every field of that name, in order."""
+        return [value for key, value in self.headers if key.lower() == name.lower()]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one exchange, redirects and retries included. Seconds, and bytes after decoding."""
+
+    total_s: float = 30.0
+    connect_s: float = 10.0
+    idle_s: float = 20.0
+    body_bytes: int = 32 << 20
+    request_bytes: int = 32 << 20
+    redirects: int = 5
+    connections: int = 32
+
+
+@dataclass(frozen=True)
+class Retries:
+    """At most `attempts` requests; pauses grow from `base_s` and none is longer than `longest_s`.
+
+    A server that asks for a longer pause gets none: its answer is returned, which says when to come back.
+    """
+
+    attempts: int = 3
+    base_s: float = 0.5
+    longest_s: float = 10.0
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+def check_fields(request: Request) -> None:
+    """Refuse what could be read as another header, another request or another method. Raises CallError."""
+    if not _TOKEN.match(request.method):
+        raise CallError("invalid_arguments", "the method of a request is letters, such as GET")
+    for name, value in (*request.headers, *request.attachment.headers):
+        check_field(name, value)
+    for name, value in (*request.cookies, *request.attachment.cookies):
+        if not _TOKEN.match(name) or not _COOKIE_VALUE.match(value):
+            raise CallError("invalid_arguments", f"the cookie {name!r} holds a character that no cookie may hold")
+
+
+def check_field(name: str, value: str) -> None:
+    """Refuse one header field that is not one field. The message never holds the value. Raises CallError."""
+    if not _TOKEN.match(name):
+        raise CallError("invalid_arguments", f"{name!r} is not the name of a header")
+    if name.lower() in OURS:
+        raise CallError("invalid_arguments", f"the header {name} is written by the HTTP client; leave it out")
+    if not _FIELD_VALUE.match(value):
+        what = "a line break or another control character" if value.isascii() else "a character outside latin-1"
+        raise CallError("invalid_arguments", f"the header {name} holds {what}, which no header may")
+
+
+def _first(pairs: Pairs, name: str) -> str | None:
+    wanted = name.lower()
+    return next((value for key, value in pairs if key.lower() == wanted), None)

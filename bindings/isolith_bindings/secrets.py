@@ -1,0 +1,189 @@
+"""Credentials that stay outside the guest: where they come from, and how every text is cleared of them.
+
+A secret is read when it is needed and shown nowhere: not in a repr, a log, an error or what a server echoes. Whatever
+was read once in this process is known to `redact`, which masks it in its usual spellings too.
+"""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import json
+import logging
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, cast
+from urllib.parse import quote, quote_plus
+
+from isolith_bindings.errors import CallError
+from isolith_bindings.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+MASK = "[secret]"
+# Shorter ones would mask ordinary words; in a body from a server, more so.
+SHORTEST_IN_TEXT = 4
+SHORTEST_IN_CONTENT = 8
+# Tokens are renewed every hour: the oldest spellings are forgotten.
+MOST_KNOWN = 8192
+LONGEST_SECRET = 64 << 10
+
+_threads = Threads(limit=8)
+_known: dict[str, None] = {}
+
+
+class SecretUnavailable(CallError):
+    """A secret cannot be read where it should be. The message names the place and says how to fill it."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__("tool_unavailable", message, hint=hint)
+
+
+class Secret:
+    """A credential by its source. `reveal` reads it; every text form of the object is a mask."""
+
+    __slots__ = ("_label", "_source")
+
+    def __init__(self, source: Callable[[], object], label: str) -> None:
+        self._source = source
+        self._label = label
+
+    @classmethod
+    def env(cls, name: str) -> Secret:
+        """From an environment variable, read at each use."""
+
+        def read() -> str:
+            value = os.environ.get(name)
+            if not value:
+                raise SecretUnavailable(f"the environment variable {name} is not set", hint=f"export {name}=...")
+            return value
+
+        return cls(read, f"env {name}")
+
+    @classmethod
+    def file(cls, path: str | Path) -> Secret:
+        """From a UTF-8 file, read at each use; blanks and line breaks around it are dropped."""
+
+        def read() -> str:
+            try:
+                with Path(path).expanduser().open("rb") as file:
+                    content = file.read(LONGEST_SECRET + 1)
+                return content.decode().strip()
+            except (OSError, UnicodeDecodeError) as error:
+                why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+                # The cause is kept away: a decoding error holds the bytes.
+                raise SecretUnavailable(f"the secret file {path} cannot be read: {why}") from None
+
+        return cls(read, f"file {path}")
+
+    @classmethod
+    def keyring(cls, service: str, username: str) -> Secret:
+        """From the keyring of the operating system; needs the package `keyring`."""
+
+        def read() -> str:
+            try:
+                get = cast("Callable[[str, str], str | None]", import_module("keyring").get_password)
+            except ImportError:
+                raise SecretUnavailable("the package keyring is not installed", hint="pip install keyring") from None
+            value = get(service, username)
+            if not value:
+                hint = f"keyring set {service} {username}"
+                raise SecretUnavailable(f"the keyring holds nothing for {username} of {service}", hint=hint)
+            return value
+
+        return cls(read, f"keyring {service}/{username}")
+
+    @classmethod
+    def of(cls, function: Callable[[], str] | Callable[[], Awaitable[str]]) -> Secret:
+        """From a function, plain (called in a thread) or async, called at each use."""
+        return cls(function, f"function {getattr(function, '__name__', type(function).__name__)}")
+
+    @classmethod
+    def literal(cls, value: str) -> Secret:
+        """From the program itself. Known to `redact` at once."""
+        remember(value)
+        return cls(lambda: value, "literal")
+
+    async def reveal(self) -> str:
+        """The value, which `redact` knows from now on. Raises SecretUnavailable, and nothing that holds the value."""
+        try:
+            if inspect.iscoroutinefunction(self._source):
+                value = await self._source()
+            else:
+                value = await _threads.run(self._source, "isolith-secret")
+                if inspect.isawaitable(value):
+                    value = await value
+        except SecretUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a keyring or a function raises; its text may hold the value
+            raise SecretUnavailable(f"the secret ({self._label}) cannot be read: {type(error).__name__}") from None
+        if not isinstance(value, str) or not value or len(value) > LONGEST_SECRET:
+            raise SecretUnavailable(f"the secret ({self._label}) is empty, longer than 64 KiB or not text")
+        remember(value)
+        if not value.isprintable():
+            raise SecretUnavailable(f"the secret ({self._label}) holds a line break or another control character")
+        return value
+
+    def __repr__(self) -> str:
+        return f"Secret({self._label})"
+
+    def __str__(self) -> str:
+        return MASK
+
+    def __format__(self, spec: str) -> str:
+        return MASK
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Secret is not pickled: it is read again where it is needed")
+
+
+def remember(value: str) -> None:
+    """Make `redact` know a text that must be shown nowhere, and how it looks in URLs, JSON and base64."""
+    if len(value) < SHORTEST_IN_TEXT:
+        return
+    spellings = (value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1], repr(value)[1:-1])
+    for spelling in (*spellings, base64.b64encode(value.encode()).decode().rstrip("=")):
+        _known.pop(spelling, None)
+        _known[spelling] = None
+    while len(_known) > MOST_KNOWN:
+        del _known[next(iter(_known))]
+
+
+def redact(text: str) -> str:
+    """`text` with every known secret masked."""
+    for spelling in _longest_first(SHORTEST_IN_TEXT):
+        text = text.replace(spelling, MASK)
+    return text
+
+
+def redact_bytes(content: bytes, *, cut: bool = False) -> bytes:
+    """What a server sent, with every known secret masked; `cut` says that its end may be the beginning of one."""
+    for spelling in _longest_first(SHORTEST_IN_CONTENT):
+        secret = spelling.encode()
+        content = content.replace(secret, MASK.encode())
+        if cut:
+            content = _without_tail(content, secret)
+    return content
+
+
+def _without_tail(content: bytes, secret: bytes) -> bytes:
+    """`content` without the beginning of `secret` at its very end."""
+    for length in range(min(len(secret) - 1, len(content)), SHORTEST_IN_TEXT - 1, -1):
+        if content.endswith(secret[:length]):
+            return content[:-length] + MASK.encode()
+    return content
+
+
+def _longest_first(shortest: int) -> list[str]:
+    return sorted((known for known in tuple(_known) if len(known) >= shortest), key=len, reverse=True)
+
+
+class RedactingFilter(logging.Filter):
+    """For the loggers of libraries that write down what they send."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Mask the message; nothing is dropped."""
+        record.msg, record.args = redact(record.getMessage()), None
+        return True
