@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
+
+from pydantic import GetCoreSchemaHandler  # noqa: TC002 - pydantic reads the annotation
+from pydantic_core import CoreSchema, core_schema
+
+from isolith_bindings.errors import CallError
 
 JsonSchema = dict[str, object]
 
@@ -23,10 +28,27 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True)
+class Annotations:
+    """What the other side says of a method; None where it says nothing. Believed only where `trusted`."""
+
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+    trusted: bool = False
+    """Whether the host's configuration trusts who said it."""
+
+
+Variant = Literal["", "raw", "pages"]
+"""Another way to use a method: `crm.list.raw(...)` answers as the other side did, `crm.list.pages(...)` walks pages."""
+
+
+@dataclass(frozen=True)
 class Method:
     """One method as scripts see it, and what the host must know to make the call.
 
-    `name` is the Python identifier, `original` the name on the other side. `signature` is text for a model to read.
+    `name` is the Python identifier, or several joined by dots; `original` the name on the other side. `signature` is
+    text for a model to read. `variants`: the other ways it can be used.
     """
 
     name: str
@@ -39,11 +61,109 @@ class Method:
     idempotent: bool = False
     revert: Hook | None = None
     preview: Hook | None = None
+    annotations: Annotations = Annotations()
+    tags: tuple[str, ...] = ()
+    deprecated: bool = False
+    variants: frozenset[Variant] = frozenset()
+
+
+class ArtifactRef:
+    """Bytes kept outside the guest, as a value in arguments and results. `size` in bytes.
+
+    No dataclass: pydantic would write one as a mapping, and it has to stay what it is.
+    """
+
+    __slots__ = ("handle", "mime", "name", "size")
+
+    def __init__(self, handle: str, mime: str, size: int, name: str | None = None) -> None:
+        self.handle, self.mime, self.size, self.name = handle, mime, size, name
+
+    def __artifact__(self) -> tuple[str, str, int, str | None]:
+        """What crosses in its place."""
+        return (self.handle, self.mime, self.size, self.name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ArtifactRef) and self.__artifact__() == other.__artifact__()
+
+    def __hash__(self) -> int:
+        return hash(self.handle)
+
+    def __repr__(self) -> str:
+        return f"ArtifactRef({self.handle!r}, {self.mime!r}, {self.size}, {self.name!r})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        """An instance, kept as it is; in JSON Schema the text of its handle."""
+        return core_schema.json_or_python_schema(
+            core_schema.str_schema(metadata={"pydantic_js_updates": {"format": "artifact"}}),
+            core_schema.is_instance_schema(cls),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                _as_it_is, return_schema=core_schema.any_schema()
+            ),
+        )
+
+
+def _as_it_is(value: object) -> object:
+    return value
+
+
+class Artifacts(Protocol):
+    """The artifacts of the execution that a call belongs to."""
+
+    def keep(self, content: bytes, *, mime: str, name: str | None = None) -> ArtifactRef:
+        """Keep bytes. Raises CallError `invalid_result` where the execution keeps as much as it may."""
+        ...
+
+    def read(self, ref: ArtifactRef) -> bytes:
+        """The bytes behind a reference. Raises CallError `invalid_arguments` for one of another execution."""
+        ...
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the other side asks a person during a call: data of a `schema`, or a visit to `url`. Text is untrusted."""
+
+    message: str
+    schema: JsonSchema | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the person said. `content` is there with `accept`, where the question had a schema."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: Mapping[str, object] | None = None
+
+
+Ask = Callable[[Question], Awaitable[Answer]]
+
+
+async def declining(_question: Question) -> Answer:
+    """Decline at once: nobody is there to ask."""
+    return Answer("decline")
+
+
+class _NoArtifacts:
+    """Where a call belongs to no execution."""
+
+    def keep(self, content: bytes, *, mime: str, name: str | None = None) -> ArtifactRef:  # noqa: ARG002
+        raise CallError("invalid_result", "this call keeps no artifacts")
+
+    def read(self, ref: ArtifactRef) -> bytes:
+        raise CallError("invalid_arguments", f"there is no artifact `{ref.handle}` here")
+
+
+NO_ARTIFACTS = _NoArtifacts()
 
 
 @dataclass(frozen=True)
 class CallContext:
-    """For whom and within what a call is made. Valid until the call ends; later progress is dropped."""
+    """For whom and within what a call is made. Valid until the call ends; later progress is dropped.
+
+    With the variant `pages` the answer is one page, `{"items": [...], "cursor": ...}`: `cursor` is None for the first
+    and what the page before named for the next. It has been in the guest since, and is hostile.
+    """
 
     execution_id: str
     call_id: str
@@ -51,6 +171,10 @@ class CallContext:
     session: str | None
     deadline_s: float
     progress: Progress
+    artifacts: Artifacts = NO_ARTIFACTS
+    ask: Ask = declining
+    variant: Variant = ""
+    cursor: object = None
 
 
 @runtime_checkable

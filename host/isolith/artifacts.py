@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from typing import cast
 
 from isolith.outcome import ArtifactRecord
+from isolith_bindings.connector import ArtifactRef
+from isolith_bindings.errors import CallError
+from isolith_runtime.guest.artifact import Artifact as Handle
 
 MAX_BYTES = 64 * 1024 * 1024
 """How many bytes one execution may keep in all."""
@@ -48,3 +52,49 @@ class ArtifactStore:
     def records(self) -> tuple[ArtifactRecord, ...]:
         """All of them, in the order they were kept."""
         return tuple(artifact.record for artifact in self._kept.values())
+
+    def known(self, handle: str) -> ArtifactRef:
+        """What a handle stands for. Raises CallError `invalid_arguments` for one that is not of this execution."""
+        kept = self._kept.get(handle)
+        if kept is None:
+            hint = "pass on an artifact that this run made or was given"
+            raise CallError("invalid_arguments", f"there is no artifact `{handle:.60}` in this run", hint=hint)
+        record = kept.record
+        return ArtifactRef(record.handle, record.mime, record.bytes, record.name)
+
+
+@dataclass(frozen=True, slots=True)
+class CallArtifacts:
+    """The artifacts of one execution as connectors use them."""
+
+    store: ArtifactStore
+
+    def keep(self, content: bytes, *, mime: str, name: str | None = None) -> ArtifactRef:
+        """Keep bytes. Raises CallError `invalid_result` where the execution keeps as much as it may."""
+        try:
+            return self.store.known(self.store.keep(content, mime=mime, name=name).handle)
+        except ArtifactsFull as error:
+            raise CallError("invalid_result", str(error)) from error
+
+    def read(self, ref: ArtifactRef) -> bytes:
+        """The bytes behind a reference. Raises CallError for one of another execution."""
+        self.store.known(ref.handle)
+        return self.store.read(ref.handle)
+
+
+def with_references(value: object, store: ArtifactStore) -> object:
+    """Arguments as connectors take them: each handle that the guest passed on is checked and made a reference.
+
+    What holds none is given back as it is. Raises CallError for a handle of another execution.
+    """
+    if isinstance(value, Handle):
+        return store.known(value.handle)
+    if isinstance(value, dict):
+        members = cast("dict[object, object]", value)
+        made = {key: with_references(item, store) for key, item in members.items()}
+        return made if any(made[key] is not item for key, item in members.items()) else members
+    if isinstance(value, (list, tuple)):
+        items = cast("list[object] | tuple[object, ...]", value)
+        walked = [with_references(item, store) for item in items]
+        return type(items)(walked) if any(a is not b for a, b in zip(walked, items, strict=True)) else items
+    return value

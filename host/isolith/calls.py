@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import contextlib
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from isolith.artifacts import ArtifactsFull, ArtifactStore
+from isolith.artifacts import ArtifactsFull, ArtifactStore, CallArtifacts, with_references
 from isolith.internal import internal_error
 from isolith.outcome import CallRecord, CallStatus, Diagnostic, Kind
-from isolith_bindings.connector import CallContext, Connector, Method
+from isolith_bindings.connector import CallContext, Connector, Method, Variant
 from isolith_bindings.errors import CallError
 from isolith_runtime import protocol
 from isolith_runtime.guest import codec
@@ -55,6 +56,7 @@ class _Use:
     call_id: str
     connector: Connector | None = None
     method: Method | None = None
+    variant: Variant = ""
     status: CallStatus = "running"
     started: float | None = None
     duration_ms: float | None = None
@@ -182,14 +184,26 @@ class CallDesk:
             message = f"this run may call {frame.connector} {limit} times, and has"
             raise CallError("calls_exceeded", message, hint=_FEWER)
         if frame.connector != HOST:
-            use.connector, use.method = self.catalog.resolve(frame.connector, frame.method)
+            use.connector, use.method, use.variant = self._resolve(frame)
             self._judge(use.method, frame.connector)
-        if frame.size > budgets.argument_bytes and len(codec.dumps(frame.arguments)) > budgets.argument_bytes:
-            limit = budgets.argument_bytes
+        # What the host itself is given, an artifact, may be as large as a value.
+        limit = budgets.value_bytes if frame.connector == HOST else budgets.argument_bytes
+        if frame.size > limit and len(codec.dumps(frame.arguments)) > limit:
             message = f"the arguments of {frame.connector}.{frame.method} are larger than {limit:,} bytes"
             raise CallError("invalid_arguments", message, hint="send less at a time, or an artifact's handle")
         self._admitted[frame.connector] += 1
         self._admitted_in_all += 1
+
+    def _resolve(self, frame: protocol.Call) -> tuple[Connector, Method, Variant]:
+        """What a call names: a method, or a variant of one. Raises CallError."""
+        name, _, last = frame.method.rpartition(".")
+        variant: Variant = "raw" if last == "raw" else "pages" if last == "pages" else ""
+        if name and variant:
+            with contextlib.suppress(CallError):
+                connector, method = self.catalog.resolve(frame.connector, name)
+                if variant in method.variants:
+                    return connector, method, variant
+        return (*self.catalog.resolve(frame.connector, frame.method), "")
 
     def _judge(self, method: Method, connector: str) -> None:
         if method.policy == "ask":
@@ -271,6 +285,8 @@ class CallDesk:
         arguments = use.frame.arguments
         if use.connector is None or use.method is None:
             return await self.services.call(use.frame.method, arguments)
+        arguments = cast("dict[str, object]", with_references(arguments, self.artifacts))
+        given, cursor = _of_page(arguments) if use.variant == "pages" else (arguments, None)
         context = CallContext(
             execution_id=self.identity.execution_id,
             call_id=use.call_id,
@@ -278,8 +294,11 @@ class CallDesk:
             session=self.identity.session,
             deadline_s=self.budgets.call_s,
             progress=progress,
+            artifacts=CallArtifacts(self.artifacts),
+            variant=use.variant,
+            cursor=cursor,
         )
-        return await use.connector.call(use.method, arguments, context)
+        return await use.connector.call(use.method, given, context)
 
     def _deliver(self, use: _Use, value: object) -> None:
         try:
@@ -346,6 +365,14 @@ class CallDesk:
             duration_ms=use.duration_ms,
             error=error,
         )
+
+
+def _of_page(arguments: dict[str, object]) -> tuple[dict[str, object], object]:
+    """The method's own arguments and the cursor, from a call for one page. Raises CallError."""
+    given = arguments.get("arguments")
+    if not isinstance(given, dict):
+        raise CallError("invalid_arguments", "pages(...) takes the method's arguments")
+    return cast("dict[str, object]", given), arguments.get("cursor")
 
 
 def _in_loop(loop: asyncio.AbstractEventLoop) -> bool:

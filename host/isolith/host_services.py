@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from isolith.artifacts import ArtifactsFull, ArtifactStore
 from isolith_bindings.errors import CallError
+from isolith_runtime.guest.artifact import Artifact as Handle
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -23,6 +24,7 @@ class HostServices:
             "search": self._search,
             "describe": self._describe,
             "artifact": self._artifact,
+            "artifact.read": self._artifact_read,
         }
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> object:
@@ -47,6 +49,17 @@ class HostServices:
             message = "artifact(...) takes bytes or text, with a name and a mime type as text"
             raise CallError("invalid_arguments", message)
         try:
-            return self._artifacts.keep(content, mime=mime, name=name).model_dump()
+            return self._artifacts.known(self._artifacts.keep(content, mime=mime, name=name).handle)
         except ArtifactsFull as error:
             raise CallError("invalid_arguments", f"artifact(...): {error}") from error
+
+    async def _artifact_read(self, arguments: Mapping[str, object]) -> object:
+        found, offset, size = arguments.get("artifact"), arguments.get("offset"), arguments.get("size")
+        if not isinstance(found, Handle) or not _is_count(offset) or not (size is None or _is_count(size)):
+            raise CallError("invalid_arguments", "read(offset=0, size=None) takes whole numbers, 0 or more")
+        content = self._artifacts.read(self._artifacts.known(found.handle).handle)
+        return content[offset : None if size is None else offset + size]
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return type(value) is int and value >= 0

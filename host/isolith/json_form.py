@@ -14,6 +14,7 @@
 | `tuple`, `deque`, `range` | array |
 | `set`, `frozenset` | array: numbers in order, then the rest by its text |
 | `Enum` | its value |
+| artifact | object: `handle`, `name`, `mime`, `bytes` |
 | dataclass, pydantic model | object |
 | a key that is not text | its JSON text: `1` is `"1"`, `None` is `"null"`, `(1, 2)` is `"[1,2]"` |
 | a mapping where two keys would have one text | array of `[key, value]` |
@@ -34,6 +35,8 @@ from collections.abc import Callable, Iterable, Mapping, MappingView
 from typing import cast
 
 from pydantic import BaseModel
+
+from isolith_runtime.guest.artifact import Artifact
 
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -132,11 +135,21 @@ class _Writing:
                 return write(value)
         if isinstance(value, complex):
             return {"real": self.number(value.real), "imag": self.number(value.imag)}
-        if isinstance(value, BaseModel):
-            return self.form(value.model_dump())
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return self.mapping({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
+        fields = _fields(value)
+        if fields is not None:
+            return self.mapping(fields)
         raise NoJsonForm(f"is a {type(value).__name__}, which has no JSON form: make it a dict, a list or text")
+
+
+def _fields(value: object) -> Mapping[object, object] | None:
+    """What is written of an object that has named parts."""
+    if isinstance(value, Artifact):
+        return {"handle": value.handle, "name": value.name, "mime": value.mime, "bytes": value.size}
+    if isinstance(value, BaseModel):
+        return cast("Mapping[object, object]", value.model_dump())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return None
 
 
 def _order(item: JsonValue) -> tuple[bool, float, str]:

@@ -125,7 +125,7 @@ async def test_an_artifact_is_kept_outside_under_its_handle(code_mode: CodeMode,
     [record] = outcome.artifacts
     assert (record.name, record.mime, record.bytes) == ("x.png", "image/png", 4)
     shown = {"handle": record.handle, "name": "x.png", "mime": "image/png", "bytes": 4}
-    assert outcome.value == [record.handle, "x.png", "image/png", 4, shown]
+    assert outcome.to_json()["value"] == [record.handle, "x.png", "image/png", 4, shown]
     assert execution.artifact(record.handle) == b"\x89PNG"
 
 

@@ -7,6 +7,7 @@ import pytest
 from isolith.artifacts import ArtifactStore
 from isolith.host_services import HostServices
 from isolith_bindings.catalog import Catalog
+from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.errors import CallError
 from isolith_bindings.testing import RecordingConnector
 
@@ -21,8 +22,8 @@ def services() -> tuple[HostServices, ArtifactStore]:
 async def test_an_artifact_is_kept() -> None:
     host, store = services()
     record = await host.call("artifact", {"content": b"abc", "mime": "text/plain", "name": "a"})
-    assert isinstance(record, dict)
-    assert store.read(record["handle"]) == b"abc"
+    assert isinstance(record, ArtifactRef)
+    assert store.read(record.handle) == b"abc"
 
 
 @pytest.mark.parametrize(

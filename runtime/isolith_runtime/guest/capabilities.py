@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import collections
-import difflib
-from collections.abc import Callable, Coroutine, Generator, Iterator
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
 from typing import Any, NoReturn
 
 from isolith_runtime.guest import channel, codec
 from isolith_runtime.guest.loop import GuestLoop
+from isolith_runtime.guest.names import Names, fold, nearest
 from isolith_runtime.guest.toolerror import InvalidArguments, Place, ToolError, UnknownTool, make
 from isolith_runtime.guest.where import script_frame
 
 _MAX_UNSEEN = 1000
+_FRAME = 500
+"""Characters of a call's frame beside its arguments; the host measures them to the byte."""
 _FEWER = "ask for more in one call, or have the host raise the budget `calls`"
 
 
@@ -84,10 +87,12 @@ class PendingCall(Coroutine[object, object, object]):
 class Caller:
     """Makes the calls of one run and matches answers to them."""
 
-    def __init__(self, loop: GuestLoop, *, synchronous: bool, limit: int) -> None:
+    def __init__(self, loop: GuestLoop, *, synchronous: bool, limits: dict[str, Any]) -> None:
         self.loop = loop
         self.synchronous = synchronous
-        self.limit = limit
+        self.limit: int = limits.get("calls", sys.maxsize)
+        self._value_bytes: int = limits.get("value_bytes", sys.maxsize)
+        self._argument_bytes: int = limits.get("argument_bytes", sys.maxsize)
         self.waiting: dict[int, PendingCall] = {}
         self.unseen: collections.deque[PendingCall] = collections.deque(maxlen=_MAX_UNSEEN)
         self._last = 0
@@ -111,10 +116,16 @@ class Caller:
         if self._last > self.limit:  # the host has refused one; it need not hear of the others
             message = f"this run may make {self.limit} calls, and has"
             raise ToolError(message, connector=connector, method=method, kind="calls_exceeded", hint=_FEWER)
-        self._last += 1
         place = _script_place()
+        frame = codec.to_text(["call", self._last + 1, connector, method, encoded, place[2]])
+        most = self._argument_bytes if connector else self._value_bytes  # an artifact may be as large as a value
+        if len(frame) > most + _FRAME:
+            message = f"the arguments of {tool} are larger than {most:,} bytes"
+            hint = "send less at a time, or an artifact's handle"
+            raise InvalidArguments(message, connector=connector, method=method, kind="invalid_arguments", hint=hint)
+        self._last += 1
         future = _CallFuture(self, self._last)
-        channel.send("call", self._last, connector, method, encoded, place[2])
+        channel.send_text(frame)
         self.waiting[self._last] = pending = PendingCall(self, tool, future, place)
         if not self.synchronous:
             return pending if then is None else _converted(pending, then)
@@ -175,43 +186,6 @@ def _script_place() -> Place:
     return (_script_place.__code__, 0, 0) if frame is None else (frame.f_code, frame.f_lasti, frame.f_lineno)
 
 
-_MAX_NAME = 100
-
-
-def fold(name: str) -> str:
-    """What all spellings of a name that a model is likely to try have in common."""
-    return "".join(character for character in name.casefold() if character.isalnum())
-
-
-def nearest(name: str, names: list[str]) -> list[str]:
-    """Up to three names that look like this one, best first."""
-    folded = {fold(known): known for known in names}
-    close = difflib.get_close_matches(fold(name[:_MAX_NAME]), list(folded), 3, 0.6)
-    return [folded[match] for match in close]
-
-
-class Names:
-    """The methods of one connector under every spelling. `aliases` maps an original name to the Python one."""
-
-    def __init__(self, methods: list[str], aliases: dict[str, str]) -> None:
-        self.methods = methods
-        self.exact = {**{method: method for method in methods}, **aliases}
-        self.folded: dict[str, str] = {}
-        for method in self.exact:
-            known = self.folded.setdefault(fold(method), self.exact[method])
-            if known != self.exact[method]:
-                self.folded[fold(method)] = ""  # two methods share it: only exact spellings tell them apart
-
-    def resolve(self, name: str) -> str | None:
-        """The method's Python name, or None."""
-        return self.exact.get(name) or self.folded.get(fold(name)) or None
-
-    def has_prefix(self, prefix: str) -> bool:
-        """Whether names go on behind this one, as in `repos.issues.list`."""
-        folded = fold(prefix)
-        return any(name.startswith(folded) and name != folded for name in self.folded)
-
-
 class Method:
     """One method, or the beginning of a dotted name."""
 
@@ -225,16 +199,19 @@ class Method:
             raise _unknown(connector, name, names)
         return caller.call(connector, method, _one_mapping(f"{connector}.{method}", arguments, named))
 
-    def __getattr__(self, name: str) -> Method:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         caller, connector, names, prefix = self._parts
         longer = f"{prefix}.{name}"
         if names.resolve(longer) is None and not names.has_prefix(longer):
-            raise _unknown(connector, longer, names)
+            method = names.resolve(prefix)
+            if name not in VARIANTS or method is None:
+                raise _unknown(connector, longer, names)
+            return VARIANTS[name](caller, connector, method)
         return Method(caller, connector, names, longer)
 
-    def __getitem__(self, name: str) -> Method:
+    def __getitem__(self, name: str) -> Any:
         return self.__getattr__(name)
 
     def __repr__(self) -> str:
@@ -247,6 +224,65 @@ class Method:
     @property
     def __no_data_form__(self) -> str:
         return f"is the method {self._path}, which has no data form: call it, {self._path}(...)"
+
+
+def _raw(caller: Caller, connector: str, method: str) -> Callable[..., object]:
+    """The method as the other side answers it."""
+
+    def raw(*arguments: object, **named: object) -> object:
+        return caller.call(connector, f"{method}.raw", _one_mapping(f"{connector}.{method}", arguments, named))
+
+    return raw
+
+
+def _pages(caller: Caller, connector: str, method: str) -> Callable[..., Pages]:
+    """The method page by page."""
+
+    def pages(*arguments: object, **named: object) -> Pages:
+        return Pages(caller, (connector, method), _one_mapping(f"{connector}.{method}", arguments, named))
+
+    return pages
+
+
+VARIANTS: dict[str, Callable[[Caller, str, str], Callable[..., object]]] = {"raw": _raw, "pages": _pages}
+"""Other ways to use a method. Whether it can be used so is decided outside, as for any call."""
+
+
+class Pages:
+    """The items of every page, one after another: `async for`, or `for` in a synchronous script. One call a page."""
+
+    def __init__(self, caller: Caller, path: tuple[str, str], arguments: dict[str, object]) -> None:
+        self._caller, self._path, self._arguments = caller, path, arguments
+
+    def _ask(self, cursor: object) -> Any:
+        connector, method = self._path
+        return self._caller.call(connector, f"{method}.pages", {"arguments": self._arguments, "cursor": cursor})
+
+    async def __aiter__(self) -> AsyncIterator[object]:
+        cursor = None
+        while True:
+            page = self._ask(cursor)
+            page = page if self._caller.synchronous else await page
+            for item in page["items"]:
+                yield item
+            cursor = page["cursor"]
+            if cursor is None:
+                return
+
+    def __iter__(self) -> Iterator[object]:
+        if not self._caller.synchronous:
+            raise TypeError(f"{'.'.join(self._path)}.pages(...) is walked with `async for item in ...`")
+        cursor = None
+        while True:
+            page = self._ask(cursor)
+            yield from page["items"]
+            cursor = page["cursor"]
+            if cursor is None:
+                return
+
+    @property
+    def __no_data_form__(self) -> str:
+        return f"is {'.'.join(self._path)}.pages(...), not its items: [item async for item in ...]"
 
 
 class Connector:

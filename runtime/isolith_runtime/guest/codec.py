@@ -23,6 +23,8 @@ import uuid
 from collections.abc import Callable, Collection, ItemsView, KeysView, Mapping, ValuesView
 from typing import Any
 
+from isolith_runtime.guest import artifact
+
 MAX_DEPTH = 100
 """Levels of a value: at six frames of ours a level, what fits into half of CPython's recursion limit."""
 
@@ -215,6 +217,9 @@ class _Encoding:
                 return {name: write(value)}
         if isinstance(value, VIEWS):
             return self.view(value, depth)
+        of_the_host = getattr(type(value), "__artifact__", None)
+        if of_the_host is not None:
+            return {"$artifact": list(of_the_host(value))}
         fields = fields_of(value)
         if fields is None:
             raise NoDataForm(_why_not(value))
@@ -301,6 +306,7 @@ TAGGED: dict[type, tuple[str, Callable[[Any], object]]] = {
     decimal.Decimal: ("$decimal", decimal.Decimal.__str__),
     uuid.UUID: ("$uuid", uuid.UUID.__str__),
     complex: ("$complex", _complex),
+    artifact.Artifact: ("$artifact", artifact.parts),
 }
 
 _BASES: tuple[tuple[type, Callable[[Any], object]], ...] = (
@@ -350,6 +356,7 @@ _DECODERS: dict[str, tuple[type, Callable[[Any], object]]] = {
     "$set": (list, lambda values: set(_no_flood(values))),
     "$frozenset": (list, lambda values: frozenset(_no_flood(values))),
     "$dict": (list, _pairs),
+    "$artifact": (list, artifact.restore),
 }
 """Tag to what its content is in JSON, and what is made of it."""
 

@@ -38,7 +38,7 @@ class Run:
         self.output = Output(start["log_bytes"], start["emit_events"])
         self.source: str = start["source"]
         self.start = start
-        self.caller = Caller(self.loop, synchronous=False, limit=start["limits"].get("calls", sys.maxsize))
+        self.caller = Caller(self.loop, synchronous=False, limits=start["limits"])
         self.connectors: dict[str, Connector] = {}
         self.advice: list[tuple[str, int]] = []
         self.done = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from isolith_runtime.guest.artifact import Artifact, read_with
 from isolith_runtime.guest.capabilities import Caller
 from isolith_runtime.guest.output import Output
 from isolith_runtime.guest.toolerror import InvalidArguments, UnknownTool
@@ -63,25 +64,6 @@ class Snippets:
         return list(self._names)
 
 
-class Artifact:
-    """Bytes kept outside the guest, known inside by a handle."""
-
-    def __init__(self, handle: str, name: str, mime: str, size: int) -> None:
-        self.handle, self.name, self.mime, self.size = handle, name, mime, size
-
-    @classmethod
-    def of(cls, record: Any) -> Artifact:
-        """From the host's record."""
-        return cls(record["handle"], record["name"], record["mime"], record["bytes"])
-
-    def __repr__(self) -> str:
-        return f"<artifact {self.handle}: {self.name}, {self.mime}, {self.size} bytes>"
-
-    def model_dump(self) -> dict[str, object]:
-        """The handle as data."""
-        return {"handle": self.handle, "name": self.name, "mime": self.mime, "bytes": self.size}
-
-
 def _path(target: object) -> object:
     """A connector or a method itself names itself."""
     return target if target is None or isinstance(target, str) else getattr(target, "_path", str(target))
@@ -105,7 +87,12 @@ def services(caller: Caller, output: Output, start: dict[str, Any]) -> dict[str,
             raise InvalidArguments(message, connector="isolith", method="artifact", kind="invalid_arguments")
         mime = mime or ("text/plain" if isinstance(data, str) else "application/octet-stream")
         content = data.encode() if isinstance(data, str) else bytes(data)
-        return caller.call(HOST, "artifact", {"content": content, "name": name, "mime": mime}, Artifact.of)
+        return caller.call(HOST, "artifact", {"content": content, "name": name, "mime": mime})
+
+    def read(kept: Artifact, offset: int, size: int | None) -> object:
+        return caller.call(HOST, "artifact.read", {"artifact": kept, "offset": offset, "size": size})
+
+    read_with(read)
 
     for function in (search, describe, artifact):
         function.__qualname__ = function.__name__  # what Python's own errors call it

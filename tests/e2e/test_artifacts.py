@@ -1,0 +1,93 @@
+"""Artifacts as values: they cross both ways, are passed on, inspected and read; none of another execution is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isolith import Budgets, CodeMode, connector
+from isolith_bindings.connector import ArtifactRef, CallContext
+from isolith_runtime.guest.artifact import Artifact
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+pytestmark = pytest.mark.anyio
+
+PICTURE = b"\x89PNG" + bytes(range(256))
+
+
+@connector("camera")
+class Camera:
+    """Takes pictures and looks at them."""
+
+    async def take(self, context: CallContext) -> dict[str, ArtifactRef]:
+        """A picture."""
+        return {"picture": context.artifacts.keep(PICTURE, mime="image/png", name="p.png")}
+
+    async def measure(self, pictures: list[ArtifactRef], context: CallContext) -> list[int]:
+        """How large pictures are."""
+        return [len(context.artifacts.read(picture)) for picture in pictures]
+
+
+@pytest.fixture
+async def camera() -> AsyncIterator[CodeMode]:
+    async with CodeMode(connectors=[Camera]) as code_mode:
+        yield code_mode
+
+
+@pytest.mark.parametrize("style", ["", "await "])
+async def test_a_connectors_artifact_is_inspected_read_and_passed_on(camera: CodeMode, style: str) -> None:
+    outcome = await camera.execute(f"""
+p = ({style}camera.take())["picture"]
+size = {style}camera.measure(pictures=[p, p])
+[p.mime, p.size, p.name, size, {style}p.read(), {style}p.read(1, 3), p]
+""")
+    assert outcome.error is None
+    *parts, last = outcome.value  # type: ignore[misc]
+    assert parts == ["image/png", 260, "p.png", [260, 260], PICTURE, b"PNG"]
+    [record] = outcome.artifacts
+    assert (last.handle, record.bytes) == (record.handle, 260)
+    assert outcome.to_json()["value"][-1] == {  # type: ignore[index, call-overload]
+        "handle": record.handle,
+        "name": "p.png",
+        "mime": "image/png",
+        "bytes": 260,
+    }
+
+
+async def test_a_handle_of_another_execution_is_refused(camera: CodeMode) -> None:
+    handle = (await camera.execute("camera.take()['picture'].handle")).value
+    script = f"""
+p = camera.take()["picture"]
+p.handle = {handle!r}
+camera.measure(pictures=[p])
+"""
+    outcome = await camera.execute(script)
+    assert outcome.error is not None
+    assert (outcome.error.kind, outcome.error.line) == ("invalid_arguments", 4)
+    assert "there is no artifact" in outcome.error.message
+    outcome = await camera.execute(script.replace("camera.measure(pictures=[p])", "p.read()"))
+    assert outcome.error is not None
+    assert outcome.error.kind == "invalid_arguments"
+
+
+async def test_what_is_read_counts_against_the_scripts_memory(camera: CodeMode) -> None:
+    script = "a = artifact(bytes(5_000_000))\nx = [a.read() for _ in range(20)]"
+    outcome = await camera.execute(script, budgets=Budgets(memory_mb=64))
+    assert outcome.error is not None
+    assert outcome.error.kind == "memory_exceeded"
+
+
+async def test_an_artifact_is_as_large_as_a_value_may_be(camera: CodeMode) -> None:
+    assert (await camera.execute("artifact(bytes(12_000_000)).size")).value == 12_000_000
+    outcome = await camera.execute("artifact(bytes(13_000_000)).size")
+    assert outcome.error is not None
+    assert outcome.error.message == "the arguments of artifact are larger than 16,777,216 bytes"
+
+
+def test_a_handle_outside_reads_nothing() -> None:
+    with pytest.raises(TypeError, match="kept by the host"):
+        Artifact("h", "m", 1).read()
+    assert ArtifactRef("h", "m", 1, "n").__artifact__() == ("h", "m", 1, "n")
