@@ -117,5 +117,5 @@ def place_of(source: str | Path, allowed: Collection[str] = ()) -> Place:
         if not (package and path):
             raise DocumentError(f"{text}: a package resource is written package:NAME/PATH")
         return PackagePlace(package, PurePosixPath(path))
-    path = Path(source).expanduser().resolve()
-    return FilePlace(path, path.parent)
+    file = Path(source).expanduser().resolve()
+    return FilePlace(file, file.parent)

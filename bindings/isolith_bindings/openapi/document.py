@@ -1,0 +1,157 @@
+"""A document and all that it refers to, read completely before any of it is used."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+from urllib.parse import urldefrag, urlsplit
+
+import anyio.to_thread
+
+from isolith_bindings.errors import CallError
+from isolith_bindings.openapi.refs import References
+from isolith_bindings.openapi.source import FilePlace, PackagePlace, Place, WebPlace
+from isolith_bindings.openapi.tree import DocumentError, Tree, read
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+Family = Literal["2.0", "3.0", "3.1"]
+"""How its parts are written; 3.2 only adds to 3.1."""
+
+MAX_DOCUMENTS = 200
+"""Documents that one may refer to, those included to which these refer."""
+
+_EXTERNAL = re.compile(rb"""\$ref['"]?\s*:\s*['"]?[^#'"\s]""")
+
+
+@dataclass(frozen=True)
+class Content:
+    """The bytes of a document, and where they are from; without a place it refers to nothing outside of itself."""
+
+    place: Place | None
+    content: bytes
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the bytes, in hex."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return self.place.name if self.place else "the document"
+
+
+@dataclass(frozen=True)
+class Document:
+    """What was read: the tree of the first document, those it refers to, and the digests of the others' bytes."""
+
+    references: References
+    family: Family
+    digests: dict[str, str]
+
+
+async def fetch_place(place: Place, fetch: Callable[[str], Awaitable[bytes]] | None) -> bytes:
+    """The bytes at a place. Raises DocumentError."""
+    if not isinstance(place, WebPlace):
+        return await anyio.to_thread.run_sync(place.read)
+    if fetch is None:
+        raise DocumentError(f"{place.name} cannot be read: there is no network here")
+    try:
+        return await fetch(place.url)
+    except CallError as error:
+        raise DocumentError(f"{place.name} cannot be read: {error.message}") from None
+
+
+async def collect(first: Content, fetch: Callable[[str], Awaitable[bytes]] | None) -> Document:
+    """Read a document and everything it refers to. What it refers to and may not, or is not there, is noted.
+
+    Raises DocumentError where the first document itself is none.
+    """
+    tree = await anyio.to_thread.run_sync(read, first.content, first.name)
+    references = References({"": tree}, {"": first.place})
+    found = family(tree, first.name)
+    digests: dict[str, str] = {}
+    waiting = _wanted(references, "", first.content)
+    while waiting:
+        place = waiting.pop()
+        if place.name in references.trees or place.name in references.refused:
+            continue
+        if len(references.trees) > MAX_DOCUMENTS:
+            raise DocumentError(f"{first.name} refers to more than {MAX_DOCUMENTS} other documents")
+        try:
+            content = await fetch_place(place, fetch)
+            references.trees[place.name] = await anyio.to_thread.run_sync(read, content, place.name)
+        except DocumentError as error:
+            references.refused[place.name] = str(error)
+            continue
+        references.places[place.name] = place
+        digests[_address(place)] = hashlib.sha256(content).hexdigest()
+        waiting += _wanted(references, place.name, content)
+    return Document(references, found, digests)
+
+
+def family(tree: Tree, name: str) -> Family:
+    """The version of a document. Raises DocumentError for one that is not supported, or no OpenAPI at all."""
+    told = tree.get("openapi", tree.get("swagger"))
+    version = str(told)
+    if version.startswith(("3.1", "3.2")):
+        return "3.1"
+    if version.startswith("3.0"):
+        return "3.0"
+    if version.startswith("2.0") or version == "2":
+        return "2.0"
+    if told is None:
+        raise DocumentError(f"{name} is no OpenAPI document: it has neither `openapi` nor `swagger` at its top")
+    raise DocumentError(f"{name} is of OpenAPI version {version:.20}; 2.0, 3.0, 3.1 and 3.2 are supported")
+
+
+def _address(place: Place) -> str:
+    return place.url if isinstance(place, WebPlace) else place.name
+
+
+def _wanted(references: References, document: str, content: bytes) -> list[Place]:
+    """The places that a document refers to and may. What it may not is noted in `references.refused`."""
+    place = references.places[document]
+    if place is None or not _EXTERNAL.search(content):
+        return []
+    wanted: dict[str, Place] = {}
+    for reference in set(_references(references.trees[document])):
+        location = urldefrag(reference).url
+        if location and location != document:
+            try:
+                target = place.join(location)
+                wanted[target.name] = target
+            except DocumentError as error:
+                references.refused[location] = str(error)
+    return list(wanted.values())
+
+
+def _references(tree: object) -> Iterator[str]:
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            mapping = cast("Tree", node)
+            reference = mapping.get("$ref")
+            if isinstance(reference, str) and not reference.startswith("#"):
+                yield reference
+            stack.extend(value for value in mapping.values() if isinstance(value, (dict, list)))
+        elif isinstance(node, list):
+            stack.extend(value for value in cast("list[object]", node) if isinstance(value, (dict, list)))
+
+
+def base_url(place: Place | None) -> str | None:
+    """What relative server addresses are relative to: the document's own address, if it has one."""
+    if isinstance(place, WebPlace):
+        parts = urlsplit(place.url)
+        return f"{parts.scheme}://{parts.netloc}{parts.path}"
+    return None
+
+
+def is_local(place: Place | None) -> bool:
+    """Whether it is read without a network."""
+    return place is None or isinstance(place, (FilePlace, PackagePlace))

@@ -1,0 +1,239 @@
+"""Schemas of any OpenAPI version as JSON Schema 2020-12, all shared parts in one place.
+
+What is referred to becomes a definition, converted once however often it is used, so that circular and deep schemas
+cost nothing. A reference that leads nowhere is a schema that takes anything, and is remembered: an operation that would
+send it is not offered. Binary content (`format: binary`, `type: file`) takes anything here; bodies.py checks it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING, cast
+
+from isolith_bindings.openapi.refs import DefectError, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from isolith_bindings.openapi.document import Family
+    from isolith_bindings.openapi.model import Schema
+    from isolith_bindings.openapi.refs import References
+    from isolith_bindings.openapi.tree import Tree
+
+MAX_DEPTH = 100
+"""Levels of one schema, between references."""
+
+_MAPS = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
+_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_SINGLE = frozenset(
+    {"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"}
+    | {"unevaluatedItems", "unevaluatedProperties", "additionalItems", "contentSchema"}
+)
+_NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_COUNTS = frozenset(
+    {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"}
+)
+_TEXTS = frozenset({"format", "title", "description", "pattern", "contentEncoding", "contentMediaType"})
+_FLAGS = frozenset({"uniqueItems", "deprecated", "readOnly", "writeOnly"})
+_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\-]+")
+
+
+class Schemas:
+    """The schemas of one set of documents, converted as they are needed."""
+
+    def __init__(self, references: References, family: Family) -> None:
+        self.definitions: dict[str, Schema] = {}
+        self.uses: dict[str, tuple[str, ...]] = {}
+        self.broken: dict[str, str] = {}
+        self._references = references
+        self._old = family != "3.1"
+        self._keys: dict[tuple[str, str], str] = {}
+        self._found: set[str] = set()
+        self._waiting: deque[tuple[str, Node]] = deque()
+
+    def convert(self, node: Node) -> tuple[Schema, frozenset[str]]:
+        """A schema, and the definitions that it refers to itself. Raises DefectError for what is no schema."""
+        self._found = set()
+        schema = self._schema(node, 0)
+        found = frozenset(self._found)
+        while self._waiting:
+            key, target = self._waiting.popleft()
+            self._found = set()
+            self.definitions[key] = self._definition(key, target)
+            self.uses[key] = tuple(sorted(self._found))
+        return schema, found
+
+    def resolve(self, node: Node) -> Node:
+        """The schema that a node means, references followed. Raises DefectError."""
+        return self._references.follow(node)
+
+    def fault(self, uses: Iterable[str]) -> str | None:
+        """Why what refers to these definitions cannot be trusted, if a reference in there leads nowhere."""
+        return next((self.broken[key] for key in reachable(uses, self.uses) if key in self.broken), None)
+
+    def _definition(self, key: str, node: Node) -> Schema:
+        try:
+            return self._schema(node, 0)
+        except DefectError as error:
+            self.broken[key] = str(error)
+            return {}
+
+    def _schema(self, node: Node, depth: int) -> Schema:
+        if isinstance(node.value, bool):
+            return node.value
+        if depth > MAX_DEPTH:
+            raise DefectError(f"the schema at {node.where} is nested deeper than {MAX_DEPTH} levels")
+        source = node.mapping()
+        reference = source.get("$ref", source.get("$dynamicRef"))
+        schema: Tree = {}
+        if isinstance(reference, str):
+            schema["$ref"] = f"#/$defs/{self._key(node, reference)}"
+            if self._old:  # siblings of a reference do not count before 3.1, but for what people read
+                return _described(schema, source)
+        for keyword in source:
+            self._keyword(schema, node, keyword, depth)
+        _mend_required(schema, source)
+        return self._of_three_zero(schema, source) if self._old else _binary(schema)
+
+    def _keyword(self, schema: Tree, node: Node, keyword: str, depth: int) -> None:
+        value = node.mapping()[keyword]
+        if keyword in _MAPS and isinstance(value, dict):
+            child = node.child(keyword)
+            schema[keyword] = {name: self._schema(child.child(name), depth + 1) for name in child.mapping()}
+        elif keyword in _LISTS and isinstance(value, list) and value:
+            child = node.child(keyword)
+            count = len(cast("list[object]", value))
+            schema[keyword] = [self._schema(child.child(index), depth + 1) for index in range(count)]
+        elif keyword in _SINGLE and isinstance(value, (dict, bool)):
+            schema[keyword] = self._schema(node.child(keyword), depth + 1)
+        elif keyword == "type":
+            _put_type(schema, value)
+        elif _is_kept(keyword, value):
+            schema[keyword] = value
+
+    def _key(self, node: Node, reference: str) -> str:
+        """The definition that a reference means; a new one is put in the queue."""
+        try:
+            target = self._references.target(node, reference)
+        except DefectError as error:
+            key = self._new_key(f"missing_{reference.rpartition('/')[2]}")
+            self.broken[key] = str(error)
+            self.definitions[key] = {}
+            self.uses[key] = ()
+        else:
+            place = (target.document, target.pointer)
+            if place not in self._keys:
+                self._keys[place] = self._new_key(target.pointer.rpartition("/")[2] or "document")
+                self._waiting.append((self._keys[place], target))
+                self.definitions[self._keys[place]] = {}
+            key = self._keys[place]
+        self._found.add(key)
+        return key
+
+    def _new_key(self, wanted: str) -> str:
+        name = _NOT_A_NAME.sub("_", wanted.replace("~1", "_").replace("~0", "_")) or "schema"
+        key, number = name, 2
+        while key in self.definitions:
+            key, number = f"{name}_{number}", number + 1
+        return key
+
+    def _of_three_zero(self, schema: Tree, source: Tree) -> Schema:
+        for limit, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+            if source.get(exclusive) is True and limit in schema:
+                schema[exclusive] = schema.pop(limit)
+        if source.get("nullable") is True or source.get("x-nullable") is True:
+            return _nullable(schema)
+        return _binary(schema)
+
+
+def reachable(keys: Iterable[str], uses: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    """The definitions that these refer to, and so on, and they themselves; each once."""
+    seen: dict[str, None] = dict.fromkeys(keys)
+    waiting = list(seen)
+    while waiting:
+        key = waiting.pop()
+        yield key
+        for further in uses.get(key, ()):
+            if further not in seen:
+                seen[further] = None
+                waiting.append(further)
+
+
+def _described(schema: Tree, source: Tree) -> Tree:
+    if isinstance(source.get("description"), str):
+        schema["description"] = source["description"]
+    return schema
+
+
+def _put_type(schema: Tree, value: object) -> None:
+    if value == "file":
+        schema["format"] = "binary"
+    elif isinstance(value, str) and value in _TYPES:
+        schema["type"] = value
+    elif isinstance(value, list):
+        kept = [name for name in cast("list[object]", value) if name in _TYPES]
+        if kept:
+            schema["type"] = kept
+
+
+def _is_kept(keyword: str, value: object) -> bool:
+    if keyword in _NUMBERS:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if keyword in _COUNTS:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if keyword in _TEXTS:
+        return isinstance(value, str)
+    if keyword in _FLAGS:
+        return value is True
+    if keyword in {"enum", "required"}:
+        return isinstance(value, list) and bool(cast("list[object]", value))
+    if keyword == "dependentRequired":
+        return isinstance(value, dict)
+    return keyword in {"const", "default"}
+
+
+def _mend_required(schema: Tree, source: Tree) -> None:
+    """Who sends leaves out what is read-only, who answers what is write-only: neither can be required of both."""
+    required = schema.get("required")
+    properties = source.get("properties")
+    if isinstance(required, list) and isinstance(properties, dict):
+        known = cast("dict[object, object]", properties)
+        kept = [
+            name for name in cast("list[object]", required) if isinstance(name, str) and not _one_way(known.get(name))
+        ]
+        schema["required"] = kept
+    elif isinstance(required, list):
+        schema["required"] = [name for name in cast("list[object]", required) if isinstance(name, str)]
+    if schema.get("required") == []:
+        del schema["required"]
+
+
+def _one_way(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    told = cast("dict[object, object]", value)
+    return told.get("readOnly") is True or told.get("writeOnly") is True
+
+
+def _nullable(schema: Tree) -> Tree:
+    """The same, or null."""
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        schema["type"] = [kind, "null"]
+        enum = schema.get("enum")
+        if isinstance(enum, list) and None not in cast("list[object]", enum):
+            schema["enum"] = [*cast("list[object]", enum), None]
+        return _binary(schema)
+    if not set(schema) - {"title", "description", "default", "deprecated", "readOnly", "writeOnly"}:
+        return schema
+    told = {key: schema.pop(key) for key in ("title", "description", "default") if key in schema}
+    return {**told, "anyOf": [schema, {"type": "null"}]}
+
+
+def _binary(schema: Tree) -> Tree:
+    """Bytes are no text: what is `format: binary` has no type here."""
+    if schema.get("format") == "binary" and schema.get("type") in ("string", ["string", "null"], None):
+        return {key: value for key, value in schema.items() if key in {"format", "title", "description", "readOnly"}}
+    return schema
