@@ -1,0 +1,257 @@
+"""A program's standard streams as a transport of the SDK: started, read, stopped, and told apart from its failures.
+
+The SDK's own transport shows neither the process nor what it wrote to its standard error, joins a long line in quadratic
+time, and has no limit. MCP over stdio is one JSON-RPC message a line, UTF-8, on standard output; standard error is free
+text. To stop: close standard input, wait, SIGTERM, wait, SIGKILL (specification 2025-11-25, basic/lifecycle#shutdown).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import sys
+from collections import deque
+from typing import TYPE_CHECKING
+
+import anyio
+from mcp.client.stdio import get_default_environment
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from isolith_bindings.mcp.failures import StartFailed
+from isolith_bindings.secrets import Secret, redact, remember
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+    from isolith_bindings.mcp.descriptions import Credential, StdioServer
+
+    Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+
+MAX_MESSAGE = 64 << 20
+"""Bytes of one message. A server that sends a longer one is let go of."""
+
+GRACE_S = 1.0
+"""Seconds for a server to end by itself after its input was closed, and again after SIGTERM."""
+
+_CHUNK = 64 << 10
+_SAID_LINES = 40
+_SAID_LINE = 500
+
+
+class Program:
+    """What is known of a running server: its process and the last of what it wrote beside the protocol."""
+
+    def __init__(self) -> None:
+        self.process: asyncio.subprocess.Process | None = None
+        self.said: deque[str] = deque(maxlen=_SAID_LINES)
+        self.garbage = 0
+        self.too_long = False
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id while it runs."""
+        return None if self.process is None or self.process.returncode is not None else self.process.pid
+
+    def note(self, line: bytes, *, garbage: bool = False) -> None:
+        """Keep one line of what it wrote, redacted and cut."""
+        self.garbage += garbage
+        text = redact(line[:_SAID_LINE].decode("utf-8", "replace")).strip()
+        if text:
+            self.said.append(text)
+
+    def ending(self) -> str:
+        """Why it says no more, in a line for people."""
+        code = None if self.process is None else self.process.returncode
+        if self.too_long:
+            return f"it sent a message of more than {MAX_MESSAGE:,} bytes"
+        if code is None:
+            return "it closed its output"
+        if code < 0:
+            return f"it was ended by {_signal_name(-code)}"
+        return f"it ended with exit code {code}"
+
+    def last_words(self) -> str:
+        """The last lines that it wrote beside the protocol; empty if it wrote none."""
+        return " | ".join(list(self.said)[-3:])
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+@contextlib.asynccontextmanager
+async def stdio_streams(server: StdioServer, program: Program) -> AsyncIterator[Streams]:
+    """The streams of a server, started for this. Raises StartFailed where there is no such program."""
+    process = program.process = await _start(server)
+    reading_in, reading = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    writing, writing_out = anyio.create_memory_object_stream[SessionMessage](0)
+    tasks = [
+        asyncio.create_task(_read(process, program, reading_in)),
+        asyncio.create_task(_write(process, writing_out)),
+        asyncio.create_task(_listen(process, program)),
+    ]
+    try:
+        yield reading, writing
+    finally:
+        # A cancelled owner must still not leave a process behind.
+        with anyio.CancelScope(shield=True):
+            reading.close()
+            writing.close()
+            await _stop(process)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            reading_in.close()
+            writing_out.close()
+
+
+async def _start(server: StdioServer) -> asyncio.subprocess.Process:
+    env = get_default_environment() | await revealed(server.env)
+    command = shutil.which(server.command, path=env.get("PATH"))
+    if command is None:
+        raise StartFailed(f"there is no program {server.place}: install it, or give its whole path")
+    try:
+        return await asyncio.create_subprocess_exec(
+            command,
+            *server.args,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=env,
+            cwd=server.cwd,
+            start_new_session=sys.platform != "win32",
+        )
+    except OSError as error:
+        raise StartFailed(f"{server.place} cannot be started: {error.strerror}") from error
+    except ValueError as error:
+        raise StartFailed(f"{server.place} cannot be started: an argument holds a null character") from error
+
+
+async def revealed(credentials: Mapping[str, Credential]) -> dict[str, str]:
+    """Credentials as texts, which `redact` knows from now on. Raises CallError for one that cannot be read."""
+    texts: dict[str, str] = {}
+    for name, credential in credentials.items():
+        texts[name] = await credential.reveal() if isinstance(credential, Secret) else credential
+    return texts
+
+
+async def _read(
+    process: asyncio.subprocess.Process, program: Program, messages: MemoryObjectSendStream[SessionMessage | Exception]
+) -> None:
+    """Lines to messages, until the program closes its output or sends a line that is too long."""
+    output = process.stdout
+    if output is None:
+        return
+    parts: list[bytes] = []
+    size = 0
+    with messages:
+        while chunk := await output.read(_CHUNK):
+            *lines, rest = chunk.split(b"\n")
+            for line in lines:
+                whole = b"".join((*parts, line))
+                parts, size = [], 0
+                if not await _deliver(whole, program, messages):
+                    return
+            parts.append(rest)
+            size += len(rest)
+            if size > MAX_MESSAGE:
+                program.too_long = True
+                return
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), GRACE_S)
+
+
+async def _deliver(
+    line: bytes, program: Program, messages: MemoryObjectSendStream[SessionMessage | Exception]
+) -> bool:
+    """Pass one line on; whether anyone still listens."""
+    if not line.strip():
+        return True
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        program.note(line, garbage=True)
+        return True
+    try:
+        await messages.send(SessionMessage(message))
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        return False
+    return True
+
+
+async def _write(process: asyncio.subprocess.Process, messages: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    pipe = process.stdin
+    if pipe is None:
+        return
+    # A program that closed its input has ended, or is about to: its output tells.
+    with messages, contextlib.suppress(ConnectionError, OSError):
+        async for item in messages:
+            pipe.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+            await pipe.drain()
+
+
+async def _listen(process: asyncio.subprocess.Process, program: Program) -> None:
+    """Keep the last of what the program writes to its standard error, so that it never blocks on a full pipe."""
+    output = process.stderr
+    if output is None:
+        return
+    rest = b""
+    while chunk := await output.read(_CHUNK):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines[-_SAID_LINES:]:
+            program.note(line)
+        rest = rest[:_SAID_LINE]
+    program.note(rest)
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """End the program and what it started: politely, then by force. At most three times the grace."""
+    if process.stdin is not None:
+        process.stdin.close()
+    if not await _ended(process):
+        _signal(process, "SIGTERM")
+        if not await _ended(process):
+            _signal(process, "SIGKILL")
+            await _ended(process)
+    # Whatever it started and left behind goes with it.
+    _signal(process, "SIGKILL")
+    transport = getattr(process, "_transport", None)
+    if transport is not None:
+        with contextlib.suppress(PermissionError):
+            transport.close()
+
+
+async def _ended(process: asyncio.subprocess.Process) -> bool:
+    # Not `process.wait()`, which also waits for pipes that a grandchild may hold.
+    deadline = asyncio.get_running_loop().time() + GRACE_S
+    while process.returncode is None:
+        if asyncio.get_running_loop().time() >= deadline:
+            return False
+        await asyncio.sleep(0.01)
+    return True
+
+
+def _signal(process: asyncio.subprocess.Process, name: str) -> None:
+    """To the program's whole group, which it leads; to itself alone where there are no groups."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            if process.returncode is None:
+                process.kill()
+        else:
+            os.killpg(process.pid, signal.Signals[name])
+
+
+def conceal(credentials: Mapping[str, Credential]) -> None:
+    """Make `redact` know the credentials that were given as text."""
+    for credential in credentials.values():
+        if isinstance(credential, str):
+            remember(credential)
