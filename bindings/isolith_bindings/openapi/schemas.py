@@ -36,6 +36,13 @@ _COUNTS = frozenset(
 )
 _TEXTS = frozenset({"format", "title", "description", "pattern", "contentEncoding", "contentMediaType"})
 _FLAGS = frozenset({"uniqueItems", "deprecated", "readOnly", "writeOnly"})
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(_NUMBERS, (int, float)),
+    **dict.fromkeys(_COUNTS, int),
+    **dict.fromkeys(_TEXTS, str),
+    **dict.fromkeys(("enum", "required"), list),
+    "dependentRequired": dict,
+}
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\-]+")
 
@@ -179,19 +186,15 @@ def _put_type(schema: Tree, value: object) -> None:
 
 
 def _is_kept(keyword: str, value: object) -> bool:
-    if keyword in _NUMBERS:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if keyword in _COUNTS:
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    if keyword in _TEXTS:
-        return isinstance(value, str)
+    """Whether a keyword without schemas in it says something, and rightly."""
+    kind = _KINDS.get(keyword)
     if keyword in _FLAGS:
         return value is True
-    if keyword in {"enum", "required"}:
-        return isinstance(value, list) and bool(cast("list[object]", value))
-    if keyword == "dependentRequired":
-        return isinstance(value, dict)
-    return keyword in {"const", "default"}
+    if kind is None:
+        return keyword in {"const", "default"}
+    if isinstance(value, bool) or not isinstance(value, kind):
+        return False
+    return value >= 0 if isinstance(value, int) and keyword in _COUNTS else value != []
 
 
 def _mend_required(schema: Tree, source: Tree) -> None:
@@ -200,14 +203,16 @@ def _mend_required(schema: Tree, source: Tree) -> None:
     properties = source.get("properties")
     if isinstance(required, list) and isinstance(properties, dict):
         known = cast("dict[object, object]", properties)
-        kept = [
-            name for name in cast("list[object]", required) if isinstance(name, str) and not _one_way(known.get(name))
-        ]
-        schema["required"] = kept
+        schema["required"] = [name for name in texts(required) if not _one_way(known.get(name))]
     elif isinstance(required, list):
-        schema["required"] = [name for name in cast("list[object]", required) if isinstance(name, str)]
+        schema["required"] = texts(required)
     if schema.get("required") == []:
         del schema["required"]
+
+
+def texts(value: object) -> list[str]:
+    """The texts in a list; nothing of what is no list."""
+    return [item for item in cast("list[object]", value) if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _one_way(value: object) -> bool:
@@ -228,7 +233,7 @@ def _nullable(schema: Tree) -> Tree:
         return _binary(schema)
     if not set(schema) - {"title", "description", "default", "deprecated", "readOnly", "writeOnly"}:
         return schema
-    told = {key: schema.pop(key) for key in ("title", "description", "default") if key in schema}
+    told: Tree = {key: schema.pop(key) for key in ("title", "description", "default") if key in schema}
     return {**told, "anyOf": [schema, {"type": "null"}]}
 
 

@@ -1,0 +1,176 @@
+"""How a parameter's value is written: every style of the specification, percent-encoded as it is sent.
+
+OpenAPI 3.2, section "Style Values", which builds on RFC 6570. Where `allowReserved` lets reserved characters through,
+those that would end the part of the URL that they stand in do not pass: a value stays the value of its parameter.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from isolith_bindings.openapi.model import Parameter, Style
+
+Pairs = list[tuple[str, str | None]]
+
+_DELIMITERS: dict[Style, str] = {
+    "spaceDelimited": "%20",
+    "pipeDelimited": "%7C",
+    "tabDelimited": "%09",
+}
+_RESERVED_IN_PATH = ":@!$&'()*+,;=/"
+_RESERVED_IN_QUERY = ":/?@!$'()*,;"
+MAX_DEPTH = 20
+"""Levels of a value in `deepObject`."""
+
+
+class UnsendableError(ValueError):
+    """A value has no form in the style it should be written in. The message says what has none."""
+
+
+def scalar(value: object) -> str:
+    """A single value as text. Raises UnsendableError for what is none."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise UnsendableError(f"{value} cannot be sent")
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, (str, int)):
+        return str(value)
+    if value is None:
+        raise UnsendableError("None cannot be sent here: leave it out")
+    raise UnsendableError(f"a {type(value).__name__} cannot be written inside of this parameter")
+
+
+def compact(value: object) -> str:
+    """A value as JSON without blanks. Raises UnsendableError."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UnsendableError(f"it has no JSON form: {error}") from None
+
+
+def in_path(parameter: Parameter, value: object) -> str:
+    """What stands in the path in place of `{name}`."""
+    encode = _encoder(_RESERVED_IN_PATH if parameter.reserved else "")
+    if parameter.media is not None:
+        return encode(compact(value))
+    name, explode = quote(parameter.name, safe=""), parameter.explode
+    if parameter.style == "label":
+        return "." + _joined(value, "." if explode else ",", "=" if explode else ",", encode)
+    if parameter.style != "matrix":
+        return _joined(value, ",", "=" if explode else ",", encode)
+    if isinstance(value, list) and explode:
+        return "".join(f";{name}={encode(scalar(item))}" for item in cast("list[object]", value))
+    if isinstance(value, dict) and explode:
+        return "".join(f";{key}={item}" for key, item in _entries(value, encode))
+    written = _joined(value, ",", ",", encode)
+    return f";{name}={written}" if written else f";{name}"
+
+
+def in_query(parameter: Parameter, value: object) -> Pairs:
+    """The items of the query that a parameter becomes; none for an empty list or mapping."""
+    encode = _encoder(_RESERVED_IN_QUERY if parameter.reserved else "")
+    if parameter.location == "querystring":
+        return [(value if isinstance(value, str) else quote(compact(value), safe=""), None)]
+    if parameter.media is not None:
+        return [(quote(parameter.name, safe=""), encode(compact(value)))]
+    return pairs(parameter.name, value, parameter.style, explode=parameter.explode, encode=encode)
+
+
+def pairs(name: str, value: object, style: Style, *, explode: bool, encode: Callable[[str], str]) -> Pairs:
+    """`name=value` in the styles of a query or a form."""
+    written = encode(name) if encode is form_encode else quote(name, safe="")
+    if style == "deepObject":
+        return [(encode_key(path, encode), encode(text)) for path, text in _deep(name, value, 0)]
+    if isinstance(value, list):
+        items = [encode(scalar(item)) for item in cast("list[object]", value)]
+        if explode:
+            return [(written, item) for item in items]
+        return [(written, _DELIMITERS.get(style, ",").join(items))] if items else []
+    if isinstance(value, dict):
+        entries = list(_entries(value, encode))
+        if explode:
+            return list(entries)
+        delimiter = _DELIMITERS.get(style, ",")
+        return [(written, delimiter.join(part for entry in entries for part in entry))] if entries else []
+    return [(written, encode(scalar(value)))]
+
+
+def in_header(parameter: Parameter, value: object) -> str:
+    """The value of a header, not percent-encoded. Raises UnsendableError for what would end the header."""
+    text = compact(value) if parameter.media else _joined(value, ",", "=" if parameter.explode else ",", str)
+    if not text.isascii() or not text.isprintable():
+        raise UnsendableError("a header may hold printable ASCII only, and no line breaks")
+    return text
+
+
+def in_cookie(parameter: Parameter, value: object) -> list[tuple[str, str]]:
+    """The cookies that a parameter becomes. Raises UnsendableError for what would end the cookie."""
+    raw = parameter.style == "cookie"
+    encode = str if raw else _encoder("")
+    if parameter.media is not None:
+        return [(parameter.name, quote(compact(value), safe=""))]
+    found = pairs(parameter.name, value, "form", explode=parameter.explode, encode=encode)
+    if raw and not all(
+        (text or "").isascii() and (text or "").isprintable() and not set(text or "") & set('; ",\\')
+        for _, text in found
+    ):
+        raise UnsendableError("a cookie may hold printable ASCII only, without blanks, commas, semicolons and quotes")
+    return [(name, text or "") for name, text in found]
+
+
+def form_encode(text: str) -> str:
+    """As in `application/x-www-form-urlencoded`."""
+    return quote(text, safe="").replace("%20", "+")
+
+
+def encode_key(path: list[str], encode: Callable[[str], str]) -> str:
+    """`a[b][c]` with its brackets encoded."""
+    first, *rest = path
+    return encode(first) + "".join(f"%5B{encode(part)}%5D" for part in rest)
+
+
+def _encoder(safe: str) -> Callable[[str], str]:
+    return lambda text: quote(text, safe=safe)
+
+
+def _joined(value: object, between: str, assign: str, encode: Callable[[str], str]) -> str:
+    if isinstance(value, list):
+        return between.join(encode(scalar(item)) for item in cast("list[object]", value))
+    if isinstance(value, dict):
+        return between.join(f"{key}{assign}{item}" for key, item in _entries(value, encode))
+    return encode(scalar(value))
+
+
+def _entries(value: object, encode: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    for key, item in cast("dict[str, object]", value).items():
+        if item is not None:
+            yield encode(str(key)), encode(scalar(item))
+
+
+def _deep(name: str, value: object, depth: int) -> Iterator[tuple[list[str], str]]:
+    """The leaves of a value, each with the way to it.
+
+    The specification leaves lists and deeper levels open; what servers read is `a[b][c]=v` and `a[]=v`, or `a[0][b]=v`.
+    """
+    if depth > MAX_DEPTH:
+        raise UnsendableError(f"it is nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, dict):
+        inner = [(str(key), item) for key, item in cast("dict[str, object]", value).items() if item is not None]
+    elif isinstance(value, list):
+        items = cast("list[object]", value)
+        plain = not any(isinstance(item, (dict, list)) for item in items)
+        inner = [("" if plain else str(index), item) for index, item in enumerate(items)]
+    else:
+        yield [name], scalar(value)
+        return
+    for key, item in inner:
+        for path, text in _deep(key, item, depth + 1):
+            yield [name, *path], text

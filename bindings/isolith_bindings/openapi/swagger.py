@@ -1,0 +1,115 @@
+"""Swagger 2.0 in the words of OpenAPI 3: where the two differ in more than their schemas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from isolith_bindings.openapi.refs import DefectError, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from isolith_bindings.openapi.tree import Tree
+
+_OF_A_PARAMETER = frozenset(
+    {"name", "in", "required", "description", "allowEmptyValue", "collectionFormat", "$ref", "schema"}
+)
+_FORMATS = {"ssv": "spaceDelimited", "pipes": "pipeDelimited", "tsv": "tabDelimited"}
+_FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
+FORM = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
+
+
+def parameter(node: Node) -> Node:
+    """A parameter outside of the body: its type is in a schema, its collection format a style."""
+    told = node.mapping()
+    schema = {key: value for key, value in told.items() if key not in _OF_A_PARAMETER and not key.startswith("x-")}
+    made: Tree = {key: told[key] for key in ("name", "in", "required", "description") if key in told}
+    made["schema"] = schema
+    made.update(style_of(told))
+    return Node(made, node.document, node.pointer)
+
+
+def style_of(told: Tree) -> Tree:
+    """`style` and `explode` for a collection format; nothing where there is no list."""
+    if told.get("type") != "array":
+        return {}
+    collection = told.get("collectionFormat", "csv")
+    if collection == "multi":
+        return {"style": "form", "explode": True}
+    if told.get("in") in {"query", "formData"}:
+        return {"style": _FORMATS.get(str(collection), "form"), "explode": False}
+    return {"style": "simple", "explode": False}
+
+
+def body(parameters: Iterable[Node], consumes: list[str], place: Node) -> Node | None:
+    """The request body that `in: body` or `in: formData` parameters make. Raises DefectError where both are there."""
+    found = list(parameters)
+    bodies = [node for node in found if node.text("in") == "body"]
+    fields = [node for node in found if node.text("in") == "formData"]
+    if len(bodies) > 1 or (bodies and fields):
+        raise DefectError(f"{place.where} has more than one body")
+    if bodies:
+        told = bodies[0].mapping()
+        types = [kind for kind in consumes if kind not in {FORM, MULTIPART}] or ["application/json"]
+        content = {kind: {"schema": told.get("schema", {})} for kind in types}
+        made: Tree = {"required": told.get("required") is True, "content": content}
+        return Node(made, bodies[0].document, bodies[0].pointer)
+    if not fields:
+        return None
+    return Node(_form(fields, consumes), place.document, f"{place.pointer}/parameters")
+
+
+def _form(fields: list[Node], consumes: list[str]) -> Tree:
+    files = any(node.mapping().get("type") == "file" for node in fields)
+    kinds = [kind for kind in consumes if kind in {FORM, MULTIPART}] or [MULTIPART if files else FORM]
+    if files:
+        kinds = [MULTIPART]
+    properties: Tree = {}
+    encoding: Tree = {}
+    for node in fields:
+        made = parameter(node).mapping()
+        properties[node.text("name")] = {**cast("Tree", made["schema"]), "description": node.text("description")}
+        if "style" in made:
+            encoding[node.text("name")] = {"style": made["style"], "explode": made["explode"]}
+    required = [node.text("name") for node in fields if node.mapping().get("required") is True]
+    schema: Tree = {"type": "object", "properties": properties, "required": required}
+    return {"required": bool(required), "content": {kinds[0]: {"schema": schema, "encoding": encoding}}}
+
+
+def response(node: Node, produces: list[str]) -> Node:
+    """An answer: its schema under each media type that is produced."""
+    schema = node.mapping().get("schema")
+    if not isinstance(schema, dict):
+        return Node({"content": {}}, node.document, node.pointer)
+    kinds = produces or ["application/json"]
+    return Node({"content": {kind: {"schema": schema} for kind in kinds}}, node.document, node.pointer)
+
+
+def servers(tree: Tree, base: str | None) -> list[str]:
+    """The addresses of the API. Without a host it is that of the document; without a scheme, https."""
+    path = str(tree.get("basePath") or "")
+    host = tree.get("host")
+    if not isinstance(host, str) or not host:
+        return [path or "/"]
+    listed = tree.get("schemes")
+    schemes = [
+        scheme
+        for scheme in cast("list[object]", listed if isinstance(listed, list) else [])
+        if scheme in {"http", "https"}
+    ]
+    mine = base.partition("://")[0] if base else None
+    first = "https" if "https" in schemes or not schemes else str(schemes[0])
+    chosen = mine if mine in schemes and first != "https" else first
+    return [f"{chosen}://{host}{path}"]
+
+
+def security_scheme(told: Tree) -> Tree:
+    """A security definition in the form of OpenAPI 3."""
+    if told.get("type") == "basic":
+        return {"type": "http", "scheme": "basic"}
+    if told.get("type") != "oauth2":
+        return told
+    flow = str(told.get("flow"))
+    kept = {key: told[key] for key in ("authorizationUrl", "tokenUrl", "scopes") if key in told}
+    return {"type": "oauth2", "flows": {_FLOWS.get(flow, flow): kept}}
