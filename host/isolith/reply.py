@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,8 @@ from pydantic import ValidationError
 from isolith.artifacts import ArtifactsFull, ArtifactStore
 from isolith.json_form import to_json_text
 from isolith.outcome import Diagnostic, Status
-from isolith.shortening import CHARACTERS_PER_TOKEN, shorten
+from isolith.shortening import shorten
+from isolith_bindings.tokens import fits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,16 +46,17 @@ class Reply:
 
     async def shown(self, budgets: Budgets, artifacts: ArtifactStore) -> Shown:
         """The value within `value_tokens`; a larger one is cut by its shape, and kept whole as an artifact."""
-        if self.whole or self.size <= budgets.value_tokens * CHARACTERS_PER_TOKEN:
+        # A token is a byte at least, and a byte of what crossed is at most six of JSON, with room for a bracket.
+        if self.whole or self.size * 8 <= budgets.value_tokens:
             return Shown(self.value, truncated=False)
         text = await anyio.to_thread.run_sync(_json_text, self.value)
-        if len(text) <= budgets.value_tokens * CHARACTERS_PER_TOKEN:
+        if await anyio.to_thread.run_sync(fits, text, budgets.value_tokens):
             return Shown(self.value, truncated=False)
-        try:
+        # Where nothing more can be kept, it is still cut.
+        with suppress(ArtifactsFull):
             artifacts.keep(text.encode(), mime="application/json", name="value")
-        except ArtifactsFull:
-            return Shown(shorten(self.value, budgets.value_tokens), truncated=True)
-        return Shown(shorten(self.value, budgets.value_tokens), truncated=True)
+        cut = await anyio.to_thread.run_sync(shorten, self.value, budgets.value_tokens)
+        return Shown(cut, truncated=True)
 
 
 def reply_of(result: Result, script: Prepared, budgets: Budgets, validate: Callable[[object], object] | None) -> Reply:

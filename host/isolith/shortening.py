@@ -10,25 +10,27 @@ from itertools import islice
 from typing import cast
 
 from isolith.json_form import to_json_text
+from isolith_bindings.tokens import fits
 
-CHARACTERS_PER_TOKEN = 4
-"""An estimate for English and JSON; no tokenizer is needed, and none would fit every model."""
-
+PARTS_PER_TOKEN = 4
+"""Parts of a value that are walked for each token: brackets and commas share tokens, but no more of them than this."""
 _STEPS = ((400, 4000), (120, 1200), (40, 400), (14, 160), (6, 60), (3, 30), (1, 12))
 _MAX_DEPTH = 12
 
 
 def shorten(value: object, max_tokens: int) -> object:
     """The fullest cut of `value` whose JSON text fits in `max_tokens` tokens."""
-    room = max_tokens * CHARACTERS_PER_TOKEN
+    room = max_tokens * PARTS_PER_TOKEN
     for items, text in _STEPS:
         try:
             cut = _Cutting(items, text, room).cut(value, _MAX_DEPTH)
         except _NoRoom:
             continue
-        if len(to_json_text(cut)) <= room:
+        if fits(to_json_text(cut), max_tokens):
             return cut
-    return f"<{type(value).__name__}, too large to show>"[: max(room - 2, 0)]
+    said = f"<{type(value).__name__}, too large to show>"
+    # `null` is one token, and nothing is less.
+    return said if fits(to_json_text(said), max_tokens) else None
 
 
 class _NoRoom(Exception):

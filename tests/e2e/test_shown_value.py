@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isolith import Budgets
+from isolith_bindings.tokens import count
 
 if TYPE_CHECKING:
     from isolith import CodeMode
@@ -16,8 +17,9 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_value_within_the_tokens_is_whole(code_mode: CodeMode) -> None:
-    outcome = await code_mode.execute("'x' * 398", budgets=Budgets(value_tokens=100))
-    assert (outcome.value, outcome.truncated, outcome.artifacts) == ("x" * 398, False, ())
+    # 99 tokens: a letter with its blank is one.
+    outcome = await code_mode.execute("'a ' * 98", budgets=Budgets(value_tokens=100))
+    assert (outcome.value, outcome.truncated, outcome.artifacts) == ("a " * 98, False, ())
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,7 @@ async def test_past_them_it_is_cut_by_its_shape_and_kept_whole(code_mode: CodeMo
     whole = await code_mode.execute(script, budgets=Budgets(value_tokens=50_000))
     document = outcome.to_json()
     assert outcome.truncated
-    assert len(json.dumps(document["value"])) <= 300 * 4
+    assert count(json.dumps(document["value"], ensure_ascii=False)) <= 300
     assert "…" in json.dumps(document["value"], ensure_ascii=False) or "<" in json.dumps(document["value"])
     [record] = outcome.artifacts
     assert (record.name, record.mime) == ("value", "application/json")
@@ -62,6 +64,6 @@ async def test_under_the_handle_is_the_whole_value(code_mode: CodeMode) -> None:
 
 
 async def test_by_default_it_is_six_thousand_tokens(code_mode: CodeMode) -> None:
-    below = await code_mode.execute("'x' * 23_000")
-    above = await code_mode.execute("'x' * 25_000")
+    below = await code_mode.execute("[1] * 1_999")
+    above = await code_mode.execute("[1] * 2_010")
     assert (below.truncated, above.truncated) == (False, True)
