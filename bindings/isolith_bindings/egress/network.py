@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import httpcore2
 
@@ -48,7 +48,8 @@ class CheckedNetwork(httpcore2.AsyncNetworkBackend):
     def __init__(self, destinations: Destinations, resolver: Resolver) -> None:
         self._destinations = destinations
         self._resolver = resolver
-        self._network: httpcore2.AsyncNetworkBackend = httpcore2.AnyIOBackend()
+        # The library gives this name two types, one for where anyio is missing.
+        self._network = cast("httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend())
 
     async def connect_tcp(
         self,
