@@ -1,0 +1,1 @@
+"""JSON Schema in: validation, and Python types as text out. A schema is hostile until it was read here."""
