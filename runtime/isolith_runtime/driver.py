@@ -7,6 +7,7 @@ waits synchronously, and at once for what is to be streamed. One hop between thr
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import threading
 import weakref
@@ -22,6 +23,7 @@ from isolith_runtime.limits import Limits, Stop
 
 if TYPE_CHECKING:
     from isolith_runtime.engine import Engine
+    from isolith_runtime.hibernation import Hibernation
     from isolith_runtime.inputs import Inputs
     from isolith_runtime.pool import IsolatePool
     from isolith_runtime.threads import GuestThreads
@@ -92,14 +94,19 @@ class Supply:
         self.engine.ticker.close()
 
 
+PutAway = Callable[["Hibernation | BaseException"], None]
 OnBatch = Callable[[list[protocol.Frame], State], None]
 
 
 class Guest:
     """One script's isolate. Everything here is called in the event loop, except what says otherwise."""
 
-    def __init__(self, supply: Supply, limits: Limits, inputs: Inputs, on_batch: OnBatch) -> None:
+    def __init__(
+        self, supply: Supply, limits: Limits, inputs: Inputs, on_batch: OnBatch, asleep: Hibernation | None = None
+    ) -> None:
         self._supply = supply
+        self._asleep = asleep
+        self._put_away: PutAway | None = None
         self._limits = limits
         self._inputs = inputs
         self._on_batch = on_batch
@@ -131,6 +138,20 @@ class Guest:
                     self._answers.put(data)
             if not resident:
                 self._supply.threads.submit(lambda: self._run(data))
+
+    def hibernate(self, put_away: PutAway) -> None:
+        """Put a guest that rests away and let its isolate go; `put_away` is called in the loop with what is kept.
+
+        Only while `RESTING`. No batch is reported after it.
+        """
+        self.state = State.RUNNING
+        self._put_away = put_away
+        with self._lock:
+            resident, self._resident = self._resident, True
+            if resident:
+                self._answers.put(None)
+        if not resident:
+            self._supply.threads.submit(self._leave)
 
     def stop(self, why: Stop) -> None:
         """Stop the guest, whatever it does; `GONE` is reported within two ticks. From any thread, more than once."""
@@ -180,12 +201,29 @@ class Guest:
                     return None
             data = self._answers.get()
         if data is None:
-            self._depart(End.STOPPED, None)
+            self._leave()
         return data
+
+    def _leave(self) -> None:
+        """Go, stopped or put away."""
+        if self._put_away is None or self._stopped is not None:
+            self._depart(End.STOPPED, None)
+            return
+        try:
+            assert self._isolate is not None  # noqa: S101
+            kept: Hibernation | BaseException = self._isolate.hibernate(self._supply.pool.untouched())
+        except BaseException as error:  # noqa: BLE001 - the border of a thread
+            kept = error
+        self._note_spent()
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for it
+            self._loop.call_soon_threadsafe(self._slept, self._put_away, kept)
 
     def _make(self) -> Isolate:
         isolate = self._supply.pool.take()
         isolate.begin(self._limits, self._inputs, self._receive, self._wait)
+        if self._asleep is not None:
+            isolate.wake(self._asleep)
+            self._asleep = None
         with self._lock:
             self._isolate = isolate
             if self._stopped is not None:
@@ -256,6 +294,11 @@ class Guest:
                 self._isolate.stop(Stop.CANCELLED)
 
     # in the loop
+
+    def _slept(self, put_away: PutAway, kept: Hibernation | BaseException) -> None:
+        self.state = State.GONE
+        put_away(kept)
+        self._loop.call_later(_TIDY_S, self._supply.threads.submit, self._tidy)
 
     def _arrive(self, frames: list[protocol.Frame], state: State) -> None:
         self.state = state

@@ -32,6 +32,8 @@ THREAD_STACK = 2 * WASM_STACK
 TICK_S = 0.005
 _IDLE_TICKS = 200
 ENTRY = "PyObject_CallNoArgs"
+STATE = ("__state0", "__state1", "__state2", "__state3")
+"""The mutable globals of the image, as `image/prepare.py` names them."""
 
 
 def _config(variant: Variant) -> wasmtime.Config:
@@ -116,6 +118,8 @@ class ImageMeta:
     signal_flag: int
     runtime: int
     warm_pages: list[int]
+    digest: str
+    """Of the snapshot: a guest that was put away wakes in the same one only."""
 
     @classmethod
     def parse(cls, meta: Mapping[str, object]) -> ImageMeta:
@@ -123,9 +127,11 @@ class ImageMeta:
         step, flag, runtime, pages = (meta.get(name) for name in ("step", "signal_flag", "runtime", "warm_pages"))
         if not (isinstance(step, int) and isinstance(flag, int) and isinstance(runtime, int)):
             raise ImageBuildError(_ANOTHER_VERSION)
-        if not isinstance(pages, list):
+        digest = meta.get("digest")
+        if not isinstance(pages, list) or not isinstance(digest, str):
             raise ImageBuildError(_ANOTHER_VERSION)
-        return cls(step, flag, runtime, [page for page in cast("list[object]", pages) if isinstance(page, int)])
+        warm = [page for page in cast("list[object]", pages) if isinstance(page, int)]
+        return cls(step, flag, runtime, warm, digest)
 
 
 _ANOTHER_VERSION = "the image's record is not of this version: run `isolith image clear`"

@@ -2,6 +2,7 @@
 
     IsolithRuntimeError
     ├── ProtocolError              a guest sent what no guest of ours sends; its run ends, nothing else is touched
+    ├── HibernationError           a guest that was put away cannot be woken; its run can still be replayed
     └── ImageError                 the guest image; nothing has run
         ├── DistributionError      Pyodide could not be obtained
         │   └── DigestError        a file is not the one this version was written for
@@ -21,6 +22,10 @@ class IsolithRuntimeError(Exception):
 
 class ProtocolError(IsolithRuntimeError):
     """A guest sent what no guest of ours sends. Its run ends; nothing else is touched."""
+
+
+class HibernationError(IsolithRuntimeError):
+    """A guest that was put away cannot be woken here: damaged, or of another image. Its run can still be replayed."""
 
 
 class ImageError(IsolithRuntimeError):

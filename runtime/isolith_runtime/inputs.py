@@ -55,6 +55,20 @@ class Inputs:
         """The inputs that a recording holds; past its end the clock goes on from there."""
         return cls(recording.seed, recording.started_ns, replayed=recording.clock, replayed_readings=recording.readings)
 
+    @classmethod
+    def resume(cls, recording: Recording, drawn: int) -> Inputs:
+        """The inputs of a run as they stood at the end of a recording: no time has passed for it since."""
+        inputs = cls(recording.seed, recording.started_ns)
+        inputs._elapsed = recording.clock[-1][1] if recording.clock else 0
+        inputs._origin = inputs.monotonic_ns() - inputs._elapsed
+        inputs._readings, inputs._drawn, inputs._moves = recording.readings, drawn, list(recording.clock)
+        return inputs
+
+    @property
+    def drawn(self) -> int:
+        """How often entropy was taken."""
+        return self._drawn
+
     def elapsed_ns(self) -> int:
         """Nanoseconds since the start, as the script sees them."""
         self._readings += 1

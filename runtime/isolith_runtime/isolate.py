@@ -20,7 +20,9 @@ import wasmtime
 
 from isolith_runtime import capi, syscalls
 from isolith_runtime.capi import TrapCode
-from isolith_runtime.engine import ENTRY, Engine
+from isolith_runtime.engine import ENTRY, STATE, Engine
+from isolith_runtime.errors import HibernationError
+from isolith_runtime.hibernation import Hibernation, differing_pages, restore_pages
 from isolith_runtime.limits import Limits, Meter, Stop
 from isolith_runtime.traceback_reader import current_line
 
@@ -56,6 +58,7 @@ class Isolate:
         memory, entry = exports["memory"], exports[ENTRY]
         assert isinstance(memory, wasmtime.Memory)  # noqa: S101
         assert isinstance(entry, wasmtime.Func)  # noqa: S101
+        self._state = [exports[name] for name in STATE]
         self.memory = capi.LinearMemory(self._store, memory)
         self.memory.make_private(engine.warm_pages)
         self._entry = capi.Function(self._store, entry)
@@ -92,6 +95,35 @@ class Isolate:
         if isinstance(answer, TrapCode):
             return _ENDS.get(answer, End.DEAD)
         return End.RESTING if answer else End.DEAD
+
+    def hibernate(self, fresh: Isolate) -> Hibernation:
+        """What it takes to go on in another isolate; only between steps. `fresh`: one in which nothing has run."""
+        pages, content = differing_pages(self.memory, fresh.memory)
+        store, items = self._globals()
+        return Hibernation(
+            image=self._engine.meta.digest,
+            size=self.memory.size,
+            state=tuple(int(item.value(store)) for item in items),
+            pages=pages,
+            content=content,
+            used_ns=self.meter.used_ns,
+            recording=self.inputs.recording(),
+            drawn=self.inputs.drawn,
+        )
+
+    def wake(self, hibernation: Hibernation) -> None:
+        """Become the guest that was put away; once, after `begin`. Raises HibernationError."""
+        if hibernation.image != self._engine.meta.digest:
+            raise HibernationError("the guest was put away in another image")
+        restore_pages(self.memory, hibernation)
+        store, items = self._globals()
+        for item, value in zip(items, hibernation.state, strict=True):
+            item.set_value(store, value)
+        self.meter.used_ns = hibernation.used_ns
+
+    def _globals(self) -> tuple[wasmtime.Store, list[wasmtime.Global]]:
+        assert self._store is not None  # noqa: S101
+        return self._store, [item for item in self._state if isinstance(item, wasmtime.Global)]
 
     def stop(self, why: Stop) -> None:
         """Stop the guest at its next look, within two ticks; from any thread. The first reason stays."""

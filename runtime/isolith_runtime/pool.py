@@ -37,6 +37,7 @@ class IsolatePool:
         self._lock = threading.Lock()
         self._making = 0
         self._closed = False
+        self._untouched: Isolate | None = None
 
     def calibrate(self) -> None:
         """Learn which pages a script dirties whatever it does, from one that does nothing. Once, on a guest thread.
@@ -65,6 +66,13 @@ class IsolatePool:
             return self._waiting.popleft()
         except IndexError:
             return Isolate(self._engine)
+
+    def untouched(self) -> Isolate:
+        """An isolate in which nothing runs: what the image looks like. Kept, because it costs no memory of its own."""
+        with self._lock:
+            if self._untouched is None:
+                self._untouched = Isolate(self._engine)
+            return self._untouched
 
     def replenish(self) -> None:
         """Make one isolate where one is missing; on a thread with time for it."""
@@ -95,5 +103,8 @@ class IsolatePool:
         with self._lock:
             self._closed = True
             waiting, self._waiting = list(self._waiting), collections.deque()
+            if self._untouched is not None:
+                waiting.append(self._untouched)
+                self._untouched = None
         for isolate in waiting:
             isolate.close()

@@ -6,6 +6,7 @@ memory then holds none of the compiler's litter.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ def _take_snapshot(guest: BootedGuest, prepared: bytes) -> BuiltSnapshot:
         "state": state,
     }
     wasm = snapshot(prepared, memory, state, {"memory", _ENTRY, *STATE_GLOBALS})
-    return BuiltSnapshot(wasm, meta)
+    return BuiltSnapshot(wasm, {**meta, "digest": hashlib.sha256(wasm).hexdigest()})
 
 
 def _immortalise(guest: BootedGuest, addresses: bytes) -> None:
