@@ -118,12 +118,13 @@ def in_cookie(parameter: Parameter, value: object) -> list[tuple[str, str]]:
     if parameter.media is not None:
         return [(parameter.name, quote(compact(value), safe=""))]
     found = pairs(parameter.name, value, "form", explode=parameter.explode, encode=encode)
-    if raw and not all(
-        (text or "").isascii() and (text or "").isprintable() and not set(text or "") & set('; ",\\')
-        for _, text in found
-    ):
+    if raw and not all(_fits_cookie(text or "") for _, text in found):
         raise UnsendableError("a cookie may hold printable ASCII only, without blanks, commas, semicolons and quotes")
     return [(name, text or "") for name, text in found]
+
+
+def _fits_cookie(text: str) -> bool:
+    return text.isascii() and text.isprintable() and not set(text) & set('; ",\\')
 
 
 def form_encode(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.openapi.refs import DefectError, Node
+from isolith_bindings.openapi.schemas import texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,14 +93,9 @@ def servers(tree: Tree, base: str | None) -> list[str]:
     host = tree.get("host")
     if not isinstance(host, str) or not host:
         return [path or "/"]
-    listed = tree.get("schemes")
-    schemes = [
-        scheme
-        for scheme in cast("list[object]", listed if isinstance(listed, list) else [])
-        if scheme in {"http", "https"}
-    ]
+    schemes = [scheme for scheme in texts(tree.get("schemes")) if scheme in {"http", "https"}]
     mine = base.partition("://")[0] if base else None
-    first = "https" if "https" in schemes or not schemes else str(schemes[0])
+    first = "https" if "https" in schemes or not schemes else schemes[0]
     chosen = mine if mine in schemes and first != "https" else first
     return [f"{chosen}://{host}{path}"]
 

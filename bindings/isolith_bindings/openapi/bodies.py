@@ -1,0 +1,189 @@
+"""The body of a request, as the document says it: which media types, and which arguments it is made of.
+
+An object that is closed to other fields becomes one argument for each field, since that is how functions are called;
+what is composed, optional in itself, open or no object at all is the one argument `body`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast, get_args
+
+from isolith_bindings.openapi.media import Kind, kind
+from isolith_bindings.openapi.model import Encoding, Media, Schema, Style
+from isolith_bindings.openapi.refs import DefectError, Node
+
+if TYPE_CHECKING:
+    from isolith_bindings.openapi.schemas import Schemas
+    from isolith_bindings.openapi.tree import Tree
+
+MAX_FIELDS = 120
+"""Fields that become arguments; a larger object is one argument."""
+MAX_PARTS = 20
+"""Schemas that one is composed of."""
+
+_RANK = {"json": 0, "form": 1, "multipart": 2, "lines": 3, "text": 4, "binary": 5}
+_EMPTY: tuple[Schema, ...] = (
+    {"type": "object", "properties": {}, "additionalProperties": False},
+    {"type": "object", "additionalProperties": False},
+)
+_OPENING = ("oneOf", "not", "if", "patternProperties", "discriminator", "unevaluatedProperties", "$dynamicRef")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a body that is given as an argument of its own."""
+
+    name: str
+    schema: Schema
+    required: bool
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Content:
+    """A body or an answer as it was read. `fields`: what it is made of, if it is given field by field."""
+
+    media: tuple[Media, ...]
+    uses: frozenset[str]
+    required: bool
+    where: str
+    fields: tuple[Field, ...] = field(default=())
+
+
+def read(node: Node, schemas: Schemas) -> Content | None:
+    """A request body; None where nothing can be in it. Raises DefectError for one that cannot be sent."""
+    media, uses = contents(node, schemas)
+    if not media:
+        raise DefectError(f"the body at {node.where} has no media type")
+    fault = schemas.fault(uses)
+    if fault:
+        raise DefectError(f"the body at {node.where}: {fault}")
+    required = node.mapping().get("required") is True
+    if not required and all(item.schema in _EMPTY for item in media):
+        return None
+    found: tuple[Field, ...] = ()
+    if choosable(media) == () and not media[0].stream and kind_of(media[0]) in {"json", "form", "multipart"}:
+        found, more = _fields(node.child("content").child(media[0].type), schemas)
+        uses |= more
+    return Content(media, uses, required, node.where, found)
+
+
+def contents(node: Node, schemas: Schemas) -> tuple[tuple[Media, ...], frozenset[str]]:
+    """The media types under `content`, best first, and the definitions that they refer to."""
+    found: list[Media] = []
+    uses: frozenset[str] = frozenset()
+    for name, content in node.entries("content"):
+        stream = content.get("itemSchema")
+        told = stream or content.get("schema")
+        schema, used = schemas.convert(told) if told else (None, frozenset[str]())
+        uses |= used
+        found.append(Media(name, schema, _encodings(content), stream is not None))
+    return tuple(sorted(found, key=_rank)), uses
+
+
+def choosable(media: tuple[Media, ...]) -> tuple[str, ...]:
+    """The media types to choose from, if it matters: where they differ in what they hold."""
+    first = media[0] if media else None
+    distinct = first and any(other.schema != first.schema or other.stream != first.stream for other in media)
+    return tuple(other.type for other in media) if distinct else ()
+
+
+def kind_of(media: Media) -> Kind:
+    """How it is written and read; what may be of any type is JSON, unless it is binary."""
+    if media.type.strip() == "*/*" and media.schema not in (None, {}, {"format": "binary"}):
+        return "json"
+    return kind(media.type)
+
+
+def _rank(media: Media) -> tuple[int, bool]:
+    found = kind_of(media)
+    binary = found in {"form", "multipart"} and _has_binary(media.schema)
+    return _RANK[found], found == "form" and binary
+
+
+def _has_binary(schema: Schema | None) -> bool:
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    values = cast("Tree", properties).values() if isinstance(properties, dict) else ()
+    return any(isinstance(value, dict) and cast("Tree", value).get("format") == "binary" for value in values)
+
+
+def _encodings(content: Node) -> dict[str, Encoding]:
+    found: dict[str, Encoding] = {}
+    for name, node in content.entries("encoding"):
+        told = node.mapping()
+        style = told.get("style")
+        explode = told.get("explode")
+        found[name] = Encoding(
+            media=node.text("contentType").partition(",")[0].strip() or None,
+            style=cast("Style", style) if style in get_args(Style) else None,
+            explode=explode if isinstance(explode, bool) else None,
+            reserved=told.get("allowReserved") is True,
+        )
+    return found
+
+
+# --------------------------------------------------------------------------------------------------------- fields
+
+
+def _fields(content: Node, schemas: Schemas) -> tuple[tuple[Field, ...], frozenset[str]]:
+    """The fields of an object that takes no others; none where it is anything else."""
+    schema = content.get("schema")
+    parts = _parts(schema, schemas, []) if schema else None
+    if not parts:
+        return (), frozenset()
+    required: set[object] = set()
+    found: dict[str, Node] = {}
+    for part in parts:
+        told = part.mapping().get("required")
+        required |= set(cast("list[object]", told)) if isinstance(told, list) else set()
+        for name, node in part.entries("properties"):
+            found.setdefault(name, node)
+    if not 0 < len(found) <= MAX_FIELDS:
+        return (), frozenset()
+    fields: list[Field] = []
+    uses: frozenset[str] = frozenset()
+    for name, node in found.items():
+        if _is_read_only(node, schemas):
+            continue
+        converted, used = schemas.convert(node)
+        uses |= used
+        fields.append(Field(name, converted, name in required))
+    return tuple(fields), uses
+
+
+def _parts(node: Node, schemas: Schemas, found: list[Node]) -> list[Node] | None:
+    """The plain objects that a schema is composed of; None where it is no such thing."""
+    target = schemas.resolve(node)
+    if not isinstance(target.value, dict) or len(found) >= MAX_PARTS:
+        return None
+    told = target.mapping()
+    closed = told.get("additionalProperties", False) is False
+    if (
+        not closed
+        or told.get("type", "object") != "object"
+        or told.get("nullable")
+        or any(key in told for key in _OPENING)
+    ):
+        return None
+    if "anyOf" in told and not all(_only_requires(part) for part in target.items("anyOf")):
+        return None
+    found.append(target)
+    for part in target.items("allOf"):
+        if _parts(part, schemas, found) is None:
+            return None
+    return found
+
+
+def _only_requires(part: Node) -> bool:
+    """`anyOf` is often used to say which fields go together."""
+    return isinstance(part.value, dict) and set(cast("Tree", part.value)) <= {"required", "title", "description"}
+
+
+def _is_read_only(node: Node, schemas: Schemas) -> bool:
+    own = isinstance(node.value, dict) and cast("Tree", node.value).get("readOnly") is True
+    try:
+        target = schemas.resolve(node)
+    except DefectError:
+        return own
+    return own or (isinstance(target.value, dict) and cast("Tree", target.value).get("readOnly") is True)

@@ -1,0 +1,278 @@
+"""From a document to its operations, each read by itself: a mistake costs the operation that it is in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from isolith_bindings.openapi import bodies, parameters, responses, swagger
+from isolith_bindings.openapi.arguments import argument_names
+from isolith_bindings.openapi.model import Api, Body, Operation, Parameter, Schema
+from isolith_bindings.openapi.naming import Wanted, name_all
+from isolith_bindings.openapi.refs import DefectError, Node, References
+from isolith_bindings.openapi.schemas import Schemas, texts
+from isolith_bindings.openapi.security import read_schemes, requirements
+from isolith_bindings.openapi.servers import Whereabouts, addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from isolith_bindings.openapi.bodies import Content
+    from isolith_bindings.openapi.document import Document, Family
+    from isolith_bindings.openapi.parameters import Found
+    from isolith_bindings.openapi.tree import Tree
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+MAX_DESCRIPTION = 4000
+"""Characters of what is said of an operation."""
+
+_POLICIES = ("allow", "ask", "deny")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is read with: the documents, their schemas, and where the API is."""
+
+    references: References
+    family: Family
+    schemas: Schemas
+    where: Whereabouts
+
+    def addresses(self, one: _Found) -> tuple[str, ...]:
+        """The servers of one operation. Raises DefectError."""
+        return addresses(self.references, self.family, (one.node, one.path_item), self.where)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """One operation in the document. `path_item` is around it."""
+
+    method: str
+    path: str
+    node: Node
+    path_item: Node
+
+    @property
+    def key(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+def compile_document(document: Document, where: Whereabouts) -> Api:
+    """All operations of a document, and why the others are none."""
+    references = document.references
+    reading = Reading(references, document.family, Schemas(references, document.family), where)
+    excluded: dict[str, str] = {}
+    found = list(_find(references, excluded))
+    ids = Counter(one.node.text("operationId") for one in found)
+    named = name_all([_wanted(one, ids) for one in found])
+    read: list[Operation] = []
+    notes: dict[str, str] = {}
+    for one in found:
+        unique = ids[one.node.text("operationId")] == 1 and one.node.text("operationId")
+        original = unique or one.key
+        if one.key in named.notes:
+            notes[original] = named.notes[one.key]
+        if one.key in named.excluded:
+            excluded[original] = named.excluded[one.key]
+            continue
+        try:
+            read.append(_read(reading, one, original, named.names[one.key]))
+        except DefectError as error:
+            excluded[original] = str(error)
+    return _api(reading, read, excluded, notes, document.digests)
+
+
+def _api(
+    reading: Reading, read: list[Operation], excluded: dict[str, str], notes: dict[str, str], digests: dict[str, str]
+) -> Api:
+    info = reading.references.root.get("info")
+    told: Tree = cast("Tree", info.value) if info and isinstance(info.value, dict) else {}
+    title, version, description = (str(told.get(key) or "") for key in ("title", "version", "description"))
+    return Api(
+        title=title,
+        version=version,
+        description=description[:MAX_DESCRIPTION],
+        operations=tuple(read),
+        definitions=reading.schemas.definitions,
+        uses=reading.schemas.uses,
+        schemes=read_schemes(reading.references, reading.family),
+        excluded=excluded,
+        notes=notes,
+        digests=digests,
+    )
+
+
+def _find(references: References, excluded: dict[str, str]) -> Iterator[_Found]:
+    try:
+        paths = list(references.root.entries("paths"))
+    except DefectError as error:
+        excluded["paths"] = str(error)
+        return
+    for path, node in paths:
+        if path.startswith("x-"):
+            continue
+        try:
+            item = references.follow(node)
+            item.mapping()
+            if not path.startswith("/"):
+                raise DefectError(f"the path at {node.where} does not begin with a slash")  # noqa: TRY301 - one place
+            operations = list(_methods(item))
+        except DefectError as error:
+            excluded[path] = str(error)
+            continue
+        for method, operation in operations:
+            if isinstance(operation.value, dict):
+                yield _Found(method, path, operation, item)
+            else:
+                excluded[f"{method} {path}"] = f"{operation.where} should be a mapping"
+
+
+def _methods(item: Node) -> Iterator[tuple[str, Node]]:
+    for method in METHODS:
+        node = item.get(method)
+        if node is not None:
+            yield method.upper(), node
+    yield from item.entries("additionalOperations")
+
+
+def _wanted(one: _Found, ids: Counter[str]) -> Wanted:
+    given = one.node.text("operationId")
+    tags = texts(one.node.mapping().get("tags"))
+    return Wanted(
+        one.key, one.method, one.path, given if given and ids[given] == 1 else None, tags[0] if tags else None
+    )
+
+
+# -------------------------------------------------------------------------------------------------- one operation
+
+
+def _read(reading: Reading, one: _Found, original: str, name: str) -> Operation:
+    told = one.node.mapping()
+    nodes = parameters.collect(one.path_item, one.node, reading.references)
+    found = parameters.read(nodes, reading.family, reading.schemas)
+    in_path = {item.parameter.name: item.parameter for item in found if item.parameter.location == "path"}
+    parameters.check_path(one.path, in_path, one.node.where)
+    content = _content(reading, one, nodes)
+    produces = texts(told.get("produces")) or texts(reading.references.root.mapping().get("produces"))
+    answers, uses = responses.read(one.node, reading.references, reading.family, produces, reading.schemas)
+    accept, choose = responses.accepted(answers)
+    made = _Arguments(found, content, accept if choose else ())
+    summary, description = one.node.text("summary"), one.node.text("description")
+    told_of = "\n\n".join(dict.fromkeys(part.strip() for part in (summary, description) if part.strip()))
+    return Operation(
+        id=original,
+        name=name,
+        method=one.method,
+        path=one.path,
+        servers=reading.addresses(one),
+        description=told_of[:MAX_DESCRIPTION],
+        tags=tuple(texts(told.get("tags"))),
+        deprecated=told.get("deprecated") is True,
+        parameters=made.parameters(),
+        body=made.body(),
+        answers=answers,
+        arguments=made.schema(),
+        returns=responses.returns(answers, one.method),
+        uses=tuple(sorted(uses | made.uses())),
+        accept=accept,
+        accept_argument=made.accept_name,
+        security=requirements(one.node, reading.references),
+        policy=_policy(one),
+        where=one.node.where,
+    )
+
+
+def _content(reading: Reading, one: _Found, nodes: list[Node]) -> Content | None:
+    if reading.family == "2.0":
+        consumes = texts(one.node.mapping().get("consumes"))
+        consumes = consumes or texts(reading.references.root.mapping().get("consumes"))
+        node = swagger.body(nodes, consumes, one.node)
+    else:
+        node = one.node.get("requestBody")
+    return bodies.read(reading.references.follow(node), reading.schemas) if node else None
+
+
+def _policy(one: _Found) -> str | None:
+    """`x-isolith-policy`, of the operation or around it. Raises DefectError for a word that is no policy."""
+    for node in (one.node, one.path_item):
+        value = node.mapping().get("x-isolith-policy")
+        if value is not None and value not in _POLICIES:
+            raise DefectError(f"`x-isolith-policy` of {node.where} is {value!r:.40}: it is `allow`, `ask` or `deny`")
+        if value is not None:
+            return str(value)
+    return None
+
+
+class _Arguments:
+    """The arguments of one operation: their names, and where each goes."""
+
+    def __init__(self, found: list[Found], content: Content | None, accept: tuple[str, ...]) -> None:
+        self._found, self._content, self._accept = found, content, accept
+        wanted: list[tuple[str, str]] = [(item.parameter.location, item.parameter.name) for item in found]
+        self._choices = bodies.choosable(content.media) if content else ()
+        if content:
+            fields = [("body", field.name) for field in content.fields]
+            wanted += fields or [("request", "body")]
+        wanted += [("request", "content_type")] if self._choices else []
+        wanted += [("response", "accept")] if accept else []
+        self._names = argument_names(wanted)
+        self.accept_name = self._names.get(("response", "accept"))
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        return tuple(
+            replace(item.parameter, argument=self._names[item.parameter.location, item.parameter.name])
+            for item in self._found
+        )
+
+    def body(self) -> Body | None:
+        if self._content is None:
+            return None
+        fields = {self._names["body", field.name]: field.name for field in self._content.fields}
+        return Body(
+            required=self._content.required,
+            media=self._content.media,
+            argument=None if fields else self._names["request", "body"],
+            fields=fields,
+            chooser=self._names.get(("request", "content_type")),
+            where=self._content.where,
+        )
+
+    def uses(self) -> frozenset[str]:
+        mine = self._content.uses if self._content else frozenset()
+        return mine.union(*(item.uses for item in self._found))
+
+    def schema(self) -> Schema:
+        """All arguments as one closed object."""
+        properties: dict[str, Schema] = {}
+        required: list[str] = []
+        for item in sorted(self._found, key=lambda item: not item.parameter.required):
+            name = self._names[item.parameter.location, item.parameter.name]
+            properties[name] = parameters.described(item.parameter.schema, item.description, deprecated=item.deprecated)
+            required += [name] if item.parameter.required else []
+        if self._content:
+            self._add_body(self._content, properties, required)
+        for origin, options in ((("request", "content_type"), self._choices), (("response", "accept"), self._accept)):
+            if options:
+                properties[self._names[origin]] = {"enum": list(options), "description": f"default: {options[0]}"}
+        whole: dict[str, object] = {"type": "object", "properties": properties, "additionalProperties": False}
+        return {**whole, "required": required} if required else whole
+
+    def _add_body(self, content: Content, properties: dict[str, Schema], required: list[str]) -> None:
+        for field in content.fields:
+            name = self._names["body", field.name]
+            properties[name] = field.schema
+            required += [name] if field.required and content.required else []
+        if not content.fields:
+            name = self._names["request", "body"]
+            properties[name] = _any_of([_whole(item.schema, stream=item.stream) for item in content.media])
+            required += [name] if content.required else []
+
+
+def _whole(schema: Schema | None, *, stream: bool) -> Schema:
+    return {"type": "array", "items": schema or {}} if stream else {} if schema is None else schema
+
+
+def _any_of(schemas: list[Schema]) -> Schema:
+    distinct = [schema for index, schema in enumerate(schemas) if schema not in schemas[:index]]
+    return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}

@@ -1,0 +1,130 @@
+"""The parameters of an operation outside of its body, as the document says them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast, get_args
+
+from isolith_bindings.openapi import swagger
+from isolith_bindings.openapi.model import Location, Parameter, Schema, Style
+from isolith_bindings.openapi.refs import DefectError, Node, References
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from isolith_bindings.openapi.document import Family
+    from isolith_bindings.openapi.schemas import Schemas
+
+_STYLES: dict[Location, tuple[Style, ...]] = {
+    "path": ("simple", "label", "matrix"),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "tabDelimited", "deepObject"),
+    "header": ("simple",),
+    "cookie": ("form", "cookie"),
+    "querystring": ("form",),
+}
+# Section "Parameter Object": these headers are said elsewhere, and a parameter of the name is to be ignored.
+_IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
+
+
+@dataclass(frozen=True)
+class Found:
+    """One parameter as it was read: without the name of its argument, with what else is said of it."""
+
+    parameter: Parameter
+    uses: frozenset[str]
+    description: str
+    deprecated: bool
+
+
+def collect(path: Node, operation: Node, references: References) -> list[Node]:
+    """The parameters of a path and of an operation, references followed; the latter replace those of the same name.
+
+    Raises DefectError for what is no parameter.
+    """
+    found: dict[tuple[str, str], Node] = {}
+    for node in (*path.items("parameters"), *operation.items("parameters")):
+        target = references.follow(node)
+        name, location = target.text("name"), target.text("in")
+        if not name or not location:
+            raise DefectError(f"the parameter at {target.where} has no `name` or no `in`")
+        found[name, location] = target
+    return list(found.values())
+
+
+def read(nodes: Iterable[Node], family: Family, schemas: Schemas) -> list[Found]:
+    """Those outside of the body. Raises DefectError for one that cannot be sent."""
+    found: list[Found] = []
+    for node in nodes:
+        location = node.text("in")
+        if location in {"body", "formData"} and family == "2.0":
+            continue
+        if location not in get_args(Location):
+            raise DefectError(
+                f"the parameter at {node.where} is `in: {location}`: {_listed(get_args(Location))} are known"
+            )
+        if location == "header" and node.text("name").lower() in _IGNORED_HEADERS:
+            continue
+        found.append(_read(swagger.parameter(node) if family == "2.0" else node, cast("Location", location), schemas))
+    return found
+
+
+def _read(node: Node, location: Location, schemas: Schemas) -> Found:
+    told = node.mapping()
+    media, schema_node = _media(node)
+    schema, uses = schemas.convert(schema_node) if schema_node else ({}, frozenset[str]())
+    fault = schemas.fault(uses)
+    if fault:
+        raise DefectError(f"the parameter at {node.where}: {fault}")
+    styles = _STYLES[location]
+    style = told.get("style", styles[0])
+    if style not in styles:
+        raise DefectError(
+            f"the parameter at {node.where} has `style: {style}`: in a {location}, {_listed(styles)} are known"
+        )
+    explode = told.get("explode", style in {"form", "cookie", "deepObject"})
+    parameter = Parameter(
+        argument="",
+        name=node.text("name"),
+        location=location,
+        required=location == "path" or told.get("required") is True,
+        schema=schema,
+        style=style,
+        explode=explode is True,
+        reserved=told.get("allowReserved") is True,
+        media=media,
+        where=node.where,
+    )
+    return Found(parameter, uses, node.text("description"), told.get("deprecated") is True)
+
+
+def _media(node: Node) -> tuple[str | None, Node | None]:
+    """The media type that a parameter is written in, if any, and its schema."""
+    for media, content in node.entries("content"):
+        return media, content.get("schema")
+    return None, node.get("schema")
+
+
+def described(schema: Schema, description: str, *, deprecated: bool) -> Schema:
+    """A schema with what is said of the parameter that has it."""
+    if isinstance(schema, bool):
+        return schema if schema is False or not description else {"description": description}
+    told: dict[str, object] = {"description": description} if description else {}
+    return {**schema, **told, **({"deprecated": True} if deprecated else {})}
+
+
+def check_path(path: str, parameters: Mapping[str, Parameter], where: str) -> None:
+    """Raises DefectError where a `{name}` of the path has no parameter, or a path parameter no place in it."""
+    placeholders = set(placeholders_of(path))
+    for name in placeholders - parameters.keys():
+        raise DefectError(f"`{{{name}}}` in the path at {where} has no parameter `in: path`")
+    for name in parameters.keys() - placeholders:
+        raise DefectError(f"the path parameter `{name}` of {where} does not stand in the path")
+
+
+def placeholders_of(path: str) -> list[str]:
+    """The names in braces, in order."""
+    return [part.partition("}")[0] for part in path.split("{")[1:] if "}" in part]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

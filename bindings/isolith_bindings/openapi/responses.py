@@ -1,0 +1,81 @@
+"""The answers of an operation, as the document says them, and the type that a successful one has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isolith_bindings.openapi import swagger
+from isolith_bindings.openapi.bodies import choosable, contents, kind_of
+from isolith_bindings.openapi.model import Answer, Media, Schema
+from isolith_bindings.openapi.refs import DefectError, Node, References
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from isolith_bindings.openapi.document import Family
+    from isolith_bindings.openapi.schemas import Schemas
+
+ARTIFACT: Schema = {"type": "string", "format": "artifact"}
+"""Bytes that are kept outside of the guest."""
+
+
+def read(
+    operation: Node, references: References, family: Family, produces: list[str], schemas: Schemas
+) -> tuple[tuple[Answer, ...], frozenset[str]]:
+    """Every answer that can be read, and the definitions they refer to. One that cannot be read may hold anything."""
+    answers: list[Answer] = []
+    uses: frozenset[str] = frozenset()
+    for status, node in operation.entries("responses"):
+        if status.startswith("x-"):
+            continue
+        try:
+            target = references.follow(node)
+            media, used = contents(swagger.response(target, produces) if family == "2.0" else target, schemas)
+        except DefectError:
+            target, media, used = node, (), frozenset[str]()
+        uses |= used
+        answers.append(Answer(status.upper() if status != "default" else status, media, target.where))
+    return tuple(answers), uses
+
+
+def successful(answers: Iterable[Answer]) -> list[Answer]:
+    """Those of a success; `default` where there is no other."""
+    listed = list(answers)
+    found = [answer for answer in listed if answer.status.startswith("2")]
+    return found or [answer for answer in listed if answer.status == "default"]
+
+
+def accepted(answers: Iterable[Answer]) -> tuple[tuple[str, ...], bool]:
+    """The media types of a success, best first, and whether a script may choose: where they hold different things."""
+    media = {item.type: item for answer in successful(answers) for item in answer.media}
+    return tuple(media), bool(choosable(tuple(media.values())))
+
+
+def returns(answers: Iterable[Answer], method: str) -> Schema | None:
+    """The type of what a call answers with; None where the document does not say."""
+    if method == "HEAD":
+        return {"type": "object", "additionalProperties": {"type": "string"}, "description": "the headers"}
+    found: list[Schema] = []
+    for answer in successful(answers):
+        types = [_type(item) for item in answer.media] or [{"type": "null"}]
+        found += [schema for schema in types[:1] if schema not in found]
+    if any(schema in ({}, True) for schema in found):
+        return {}
+    return {"anyOf": found} if len(found) > 1 else found[0] if found else None
+
+
+def _type(media: Media) -> Schema:
+    """What content of a media type becomes."""
+    found = kind_of(media)
+    if found in {"json", "lines", "form"}:
+        schema = {} if media.schema is None else media.schema
+        if isinstance(schema, dict) and schema.get("format") == "binary":
+            return ARTIFACT
+        return {"type": "array", "items": schema} if media.stream or found == "lines" else schema
+    return {"type": "string"} if found == "text" else ARTIFACT
+
+
+def match(answers: Iterable[Answer], status: int) -> Answer | None:
+    """The documented answer for a status: its own, that of its hundred, or the default."""
+    by_status = {answer.status: answer for answer in answers}
+    return by_status.get(str(status)) or by_status.get(f"{status // 100}XX") or by_status.get("default")

@@ -1,0 +1,75 @@
+"""Where an API is: the addresses that a document gives, with their variables filled in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+from isolith_bindings.openapi import swagger
+from isolith_bindings.openapi.refs import DefectError, Node, References
+from isolith_bindings.openapi.schemas import texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from isolith_bindings.openapi.document import Family
+
+_VARIABLE = re.compile(r"\{([^{}]+)\}")
+
+
+@dataclass(frozen=True)
+class Whereabouts:
+    """What decides where an API is, beside its document: the document's own address, and what the host chose.
+
+    `server` stands for every address of the document; `variables` fill in those that have some.
+    """
+
+    base: str | None = None
+    server: str | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def addresses(references: References, family: Family, around: tuple[Node, ...], where: Whereabouts) -> tuple[str, ...]:
+    """The addresses of an operation, the nearest that are given; relative ones where the document has no address.
+
+    Raises DefectError for one that no request can be sent to.
+    """
+    root = references.root
+    if where.server is not None:
+        return (where.server.rstrip("/"),)
+    if family == "2.0":
+        return tuple(_complete(each, where.base, root.where) for each in swagger.servers(root.mapping(), where.base))
+    for node in (*around, root):
+        found = [_address(server, where) for server in node.items("servers")]
+        if found:
+            return tuple(found)
+    return (_complete("/", where.base, root.where),)
+
+
+def _address(server: Node, where: Whereabouts) -> str:
+    told = dict(server.entries("variables"))
+    values = {name: _value(name, told.get(name), server, where) for name in _VARIABLE.findall(server.text("url"))}
+    return _complete(_VARIABLE.sub(lambda match: values[match[1]], server.text("url")), where.base, server.where)
+
+
+def _value(name: str, node: Node | None, server: Node, where: Whereabouts) -> str:
+    given = where.variables.get(name)
+    allowed = texts(node.mapping().get("enum")) if node else []
+    if given is None and node is None:
+        raise DefectError(f"`{{{name}}}` of the server at {server.where} has no value: give `server_variables=`")
+    if given is not None and allowed and given not in allowed:
+        listed = ", ".join(allowed)
+        raise DefectError(f"`{name}` of the server at {server.where} is one of {listed}; {given} was given")
+    return given if given is not None else str(node.mapping().get("default", "")) if node else ""
+
+
+def _complete(address: str, base: str | None, where: str) -> str:
+    whole = urljoin(base, address) if base else address
+    parts = urlsplit(whole)
+    if parts.scheme and parts.scheme not in {"http", "https"}:
+        raise DefectError(f"the server at {where} is {whole:.80}: only http and https are sent to")
+    if parts.query or parts.fragment:
+        raise DefectError(f"the server at {where} has a query or a fragment")
+    return whole.rstrip("/")
