@@ -1,0 +1,142 @@
+"""Decisions on pending calls: bound to the digest of what was seen, single use, one winner."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from isolith.journal import executions, schema
+from isolith.journal.errors import AlreadyDecided, DigestMismatch, UnknownEntry
+from isolith.journal.model import Answer, Decided
+from isolith.journal.rows import call_of, decision_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, RowMapping
+
+    from isolith.journal.model import Call, Decision
+    from isolith.journal.store import Store
+    from isolith.journal.transaction import Transaction
+
+_C, _D, _E = schema.calls.c, schema.decisions.c, schema.executions.c
+
+EXPIRY = "isolith"
+"""Who decided where nobody did."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    answer: Answer
+    verdict: str
+    status: str
+
+
+class Approvals:
+    """What waits for people, and what they said. Needs no lease: any process that has the journal may decide."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def decide(self, answer: Answer) -> Decided:
+        """Approve or reject one pending call; on the disk when it returns.
+
+        The first answer counts. Whoever is later gets AlreadyDecided with that decision and the call as it is. Raises
+        DigestMismatch where the answer is about other arguments, UnknownEntry, ValueError for edits with a rejection.
+        """
+        if answer.arguments is not None and answer.verdict != "approve":
+            raise ValueError("only an approval can edit the arguments")
+        status = "approved" if answer.verdict == "approve" else "rejected"
+
+        def work(transaction: Transaction) -> Decided:
+            return _decide(transaction, _Verdict(answer, answer.verdict, status))
+
+        return await self._store.write(work, hard=True)
+
+    async def expire(self, limit: int = 100) -> list[Decided]:
+        """Let every pending call expire whose time is over. Call it now and then; several hosts may."""
+
+        def due(transaction: Transaction) -> list[tuple[str, int, str]]:
+            query = (
+                select(_C.execution_id, _C.number, _C.digest)
+                .where(_C.status == "pending_approval", _C.expires_at <= transaction.now)
+                .order_by(_C.execution_id, _C.number)
+                .limit(limit)
+            )
+            return [(row["execution_id"], row["number"], row["digest"]) for row in transaction.rows(query)]
+
+        def work(transaction: Transaction) -> list[Decided]:
+            expired: list[Decided] = []
+            for execution_id, number, digest in due(transaction):
+                answer = Answer(execution_id, number, digest, "reject", EXPIRY, reason="nobody answered in time")
+                try:
+                    expired.append(_decide(transaction, _Verdict(answer, "expire", "expired")))
+                except (AlreadyDecided, UnknownEntry):
+                    continue  # somebody answered, or it was deleted, between the look and the lock
+            return expired
+
+        return await self._store.write(work, hard=True)
+
+    async def pending(self, execution_id: str | None = None, *, principal: str | None = None) -> list[Call]:
+        """The calls that wait for a person, oldest first: of one execution, of one principal, or all."""
+
+        def work(connection: Connection) -> list[Call]:
+            query = select(schema.calls).where(_C.status == "pending_approval")
+            if execution_id is not None:
+                query = query.where(_C.execution_id == execution_id)
+            if principal is not None:
+                query = query.join(schema.executions, _E.execution_id == _C.execution_id)
+                query = query.where(_E.principal == principal)
+            query = query.order_by(_C.created_at, _C.execution_id, _C.number)
+            return [call_of(row) for row in connection.execute(query).mappings()]
+
+        return await self._store.read(work)
+
+    async def decisions(self, execution_id: str) -> list[Decision]:
+        """All decisions of an execution, by call and round."""
+
+        def work(connection: Connection) -> list[Decision]:
+            query = select(schema.decisions).where(_D.execution_id == execution_id).order_by(_D.number, _D.round)
+            return [decision_of(row) for row in connection.execute(query).mappings()]
+
+        return await self._store.read(work)
+
+
+def _decide(transaction: Transaction, verdict: _Verdict) -> Decided:
+    answer, key = verdict.answer, {"execution_id": verdict.answer.execution_id, "number": verdict.answer.number}
+    stream = answer.execution_id
+    transaction.head(stream)  # the lock: of two deciders one waits here, and then sees what the other did
+    call = _call(transaction, answer)
+    if call["status"] != "pending_approval":
+        raise AlreadyDecided(call_of(call), _decision(transaction, call))
+    if not hmac.compare_digest(call["digest"], answer.digest):
+        raise DigestMismatch(
+            f"the answer to call {answer.number} of {stream} is about other arguments than those that wait: look again"
+        )
+    row = {**key, "round": call["asked"], "digest": call["digest"], "verdict": verdict.verdict, "who": answer.who}
+    row |= {"at": transaction.now, "arguments": answer.arguments, "reason": answer.reason}
+    (stored,) = transaction.insert(stream, f"decision {verdict.verdict}", schema.decisions, [row])
+    values = {"status": verdict.status, "edited_arguments": answer.arguments}
+    if verdict.status != "approved":
+        values["ended_at"] = transaction.now
+    updated = transaction.update(stream, f"call {verdict.status}", schema.calls, key, values)
+    assert updated is not None
+    execution = executions.load(transaction.connection, stream, transaction)
+    return Decided(decision_of(stored), call_of(updated), execution)
+
+
+def _call(transaction: Transaction, answer: Answer) -> RowMapping:
+    query = select(schema.calls).where(_C.execution_id == answer.execution_id, _C.number == answer.number)
+    rows = transaction.rows(query)
+    if not rows:
+        raise UnknownEntry(f"execution {answer.execution_id} has no call {answer.number}")
+    return rows[0]
+
+
+def _decision(transaction: Transaction, call: RowMapping) -> Decision | None:
+    query = select(schema.decisions).where(
+        _D.execution_id == call["execution_id"], _D.number == call["number"], _D.round == call["asked"]
+    )
+    rows = transaction.rows(query)
+    return decision_of(rows[0]) if rows else None

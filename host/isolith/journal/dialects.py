@@ -1,0 +1,224 @@
+"""The two databases, and all that differs between them.
+
+What is promised (see host/README.md): what was committed outlives the process, always. A `hard` commit also outlives
+the power, with all that was committed before it.
+
+| | SQLite | Postgres |
+|---|---|---|
+| soft commit | WAL, `synchronous=NORMAL`: no flush | `synchronous_commit=off` |
+| hard commit | `synchronous=FULL`: the log is flushed | `synchronous_commit=on` |
+| one writer at a time | `BEGIN IMMEDIATE` | the row of the execution in `heads`, `FOR UPDATE` |
+| time | the machine's clock | the server's clock, one for all hosts |
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from sqlalchemy import create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import QueuePool
+
+from isolith.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import URL, Connection, Engine
+    from sqlalchemy.engine.interfaces import DBAPIConnection
+    from sqlalchemy.exc import DBAPIError
+
+_BUSY_MS = 30_000
+_PASSING = {"40001", "40P01", "55P03"}
+"""Postgres: serialization failure, deadlock, lock not available. The transaction may be tried again."""
+
+_MIGRATION_LOCK = 0x1501_174A
+"""Any number, the same in every Isolith."""
+
+
+class Dialect(Protocol):
+    """What the rest of the journal asks of a database."""
+
+    readers: int
+    blob: str
+    """Its type for bytes, in the migrations."""
+
+    @contextmanager
+    def writing(self, *, hard: bool) -> Iterator[Connection]:
+        """A transaction that writes; committed at the end of the block."""
+        ...
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that sees one state of the database."""
+        ...
+
+    def now(self, connection: Connection) -> int:
+        """Microseconds since the epoch, by the clock that all who share the database share."""
+        ...
+
+    def lock_for_migration(self, connection: Connection) -> None:
+        """Wait until nobody else migrates; held to the end of the transaction."""
+        ...
+
+    def is_passing(self, error: DBAPIError) -> bool:
+        """Whether the same transaction may succeed when it is tried again."""
+        ...
+
+    def dispose(self) -> None:
+        """Close the connections."""
+        ...
+
+
+class SQLite:
+    """One file in WAL mode, for one machine; several processes may share it."""
+
+    readers = 2
+    blob = "BLOB"
+
+    def __init__(self, path: Path) -> None:
+        _make_private(path)
+        self._engine = create_engine(f"sqlite:///{path}", poolclass=QueuePool, pool_size=self.readers + 1)
+        event.listen(self._engine, "connect", self._prepare)
+        event.listen(self._engine, "begin", self._begin)
+
+    @staticmethod
+    def _prepare(connection: DBAPIConnection, _record: object) -> None:
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        for pragma in ("journal_mode=WAL", f"busy_timeout={_BUSY_MS}", "synchronous=NORMAL", "trusted_schema=OFF"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @staticmethod
+    def _begin(connection: Connection) -> None:
+        mode = connection.get_execution_options().get("sqlite_begin", "DEFERRED")
+        connection.exec_driver_sql(f"BEGIN {mode}")
+
+    @contextmanager
+    def writing(self, *, hard: bool) -> Iterator[Connection]:
+        """The flush is a setting of the connection, and can only be changed outside of a transaction."""
+        with self._engine.connect() as connection:
+            raw = connection.connection.dbapi_connection
+            assert raw is not None
+            raw.cursor().execute(f"PRAGMA synchronous={'FULL' if hard else 'NORMAL'}")
+            with connection.execution_options(sqlite_begin="IMMEDIATE").begin():
+                yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """WAL: readers see the state at their first read, and wait for nobody."""
+        with self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    def now(self, connection: Connection) -> int:  # noqa: ARG002 - the other database has a clock
+        """All processes are on this machine."""
+        return time.time_ns() // 1000
+
+    def lock_for_migration(self, connection: Connection) -> None:
+        """`BEGIN IMMEDIATE` is that already."""
+
+    def is_passing(self, error: DBAPIError) -> bool:  # noqa: ARG002 - it waited `_BUSY_MS` itself
+        """Never."""
+        return False
+
+    def dispose(self) -> None:
+        """Close the connections; the last one folds the log into the file."""
+        self._engine.dispose()
+
+
+class Postgres:
+    """A server that several hosts may share. Needs the extra `isolith[postgres]`."""
+
+    readers = 4
+    blob = "BYTEA"
+
+    def __init__(self, url: URL) -> None:
+        self._engine: Engine = create_engine(
+            url,
+            pool_size=self.readers + 1,
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": 10, "application_name": "isolith"},
+        )
+
+    @contextmanager
+    def writing(self, *, hard: bool) -> Iterator[Connection]:
+        """READ COMMITTED: what matters is locked by the row in `heads`."""
+        with self._engine.begin() as connection:
+            if not hard:
+                connection.execute(_SOFT)
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """REPEATABLE READ, so that an export or a check sees one state."""
+        with self._engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection:
+            with connection.begin():
+                yield connection
+
+    def now(self, connection: Connection) -> int:
+        """The server's clock: leases of hosts whose clocks differ are compared by it."""
+        return int(connection.execute(_NOW).scalar_one())
+
+    def lock_for_migration(self, connection: Connection) -> None:
+        """An advisory lock: there may be no table to lock yet."""
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+
+    def is_passing(self, error: DBAPIError) -> bool:
+        """Deadlocks between groups that lock several executions; each is then run by itself."""
+        return getattr(error.orig, "sqlstate", None) in _PASSING
+
+    def dispose(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
+
+
+_SOFT = text("SET LOCAL synchronous_commit = off")
+_NOW = text("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+
+
+def connect(url: str) -> Dialect:
+    """The database that a URL names: `sqlite:///relative.db`, `sqlite:////absolute.db`, `postgresql://…`.
+
+    Raises UsageError, without the URL's password, for any other.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise UsageError("the journal's URL is none: write sqlite:///FILE or postgresql://USER@HOST/DATABASE") from None
+    backend = parsed.get_backend_name()
+    if backend == "sqlite":
+        if not parsed.database or parsed.database == ":memory:":
+            raise UsageError("a journal lives in a file, so that it outlives the process: write sqlite:///FILE")
+        return SQLite(Path(parsed.database))
+    if backend in ("postgresql", "postgres"):
+        return _postgres(parsed)
+    raise UsageError(f"a journal is kept in SQLite or Postgres, not in {backend}")
+
+
+def _postgres(url: URL) -> Postgres:
+    try:
+        import psycopg  # noqa: F401, PLC0415 - the extra
+    except ImportError:
+        raise UsageError("a journal in Postgres needs `pip install 'isolith[postgres]'`") from None
+    return Postgres(url.set(drivername="postgresql+psycopg"))
+
+
+def _make_private(path: Path) -> None:
+    """Scripts, arguments and outcomes are in it: for nobody but the user. The log files take the file's mode."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise UsageError(f"the journal {path} is not a file")
+        if mode & 0o077 and os.name == "posix":
+            os.fchmod(descriptor, 0o600)
+    finally:
+        os.close(descriptor)
