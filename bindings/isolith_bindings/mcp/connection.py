@@ -91,6 +91,7 @@ class Connection:
     program: Program = field(default_factory=Program)
     logs: deque[LogLine] = field(default_factory=lambda: deque[LogLine](maxlen=_MOST_LOGS))
     lost: str | None = None
+    closing: bool = False
 
     def __post_init__(self) -> None:
         self._client: Client | None = None
@@ -112,6 +113,7 @@ class Connection:
 
     async def close(self) -> None:
         """Let go of the server; its program has ended when this returns. Idempotent."""
+        self.closing = True
         self._stop.set()
         if self._owner is not None and self._owner is not asyncio.current_task():
             done, _ = await asyncio.wait({self._owner}, timeout=_CLOSE_S)
@@ -248,15 +250,18 @@ class Connection:
         self,
         request: types.Request[Any, Any],
         *,
-        progress: Callable[[float, float | None, str | None], None] | None = None,
+        told: Callable[[float, float | None, str | None], None] | None = None,
         timeout_s: float | None = None,
     ) -> dict[str, object]:
-        """Send a request and give its result as it came. Raises ConnectionBroke, ProtocolError and BadAnswer."""
+        """Send a request and give its result as it came; `told` is given its progress.
+
+        Raises ConnectionBroke, ProtocolError and BadAnswer.
+        """
         exchange = Exchange()
 
-        async def report(done: float, total: float | None, text: str | None) -> None:
-            if progress is not None:
-                progress(done, total, text)
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            if told is not None:
+                told(progress, total, message)
 
         async def send() -> None:
             current_exchange.set(exchange)
@@ -264,9 +269,7 @@ class Connection:
                 # The SDK derives the headers of later calls from what it lists itself.
                 await client.session.list_tools(params=request.params)
             else:
-                await client.session.send_request(
-                    request, _Taken, progress_callback=None if progress is None else report
-                )
+                await client.session.send_request(request, _Taken, progress_callback=None if told is None else report)
 
         client = self.client
         task = asyncio.create_task(send())
@@ -322,12 +325,12 @@ class Connection:
             return ConnectionBroke(self.lost)
         if BROKE in message or (code == types.CONNECTION_CLOSED and data is None):
             return ConnectionBroke(BROKE)
-        return ProtocolError(code, redact(message), data)
+        return ProtocolError(code, redact(message), cast("object", data))
 
     def _http_failure(self, message: str, data: dict[str, object]) -> Exception:
         if data[FAILURE] == "unreachable":
             return ConnectionBroke(message, sent=data["sent"] is not False)
-        if data["status"] == 404 and data["session"]:  # noqa: PLR2004 - HTTP's own number
+        if data["status"] == 404 and data["session"]:
             self.drop("the server no longer knows the session")
             return ConnectionBroke("the server no longer knows the session", sent=False)
         return ProtocolError(types.INTERNAL_ERROR, message, {"status": data["status"]})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -11,6 +10,8 @@ from isolith_bindings.errors import BindError
 from isolith_bindings.secrets import Secret
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from isolith_bindings.mcp.oauth import OAuth
 
 Credential = str | Secret
@@ -21,7 +22,7 @@ Credential = str | Secret
 class StdioServer:
     """A program that speaks MCP on its standard streams.
 
-    It inherits HOME, LOGNAME, PATH, SHELL, TERM and USER and nothing else; `env` is added to them. `cwd`: where it runs.
+    It inherits HOME, LOGNAME, PATH, SHELL, TERM and USER and nothing else; `env` is added. `cwd`: where it runs.
     """
 
     command: str

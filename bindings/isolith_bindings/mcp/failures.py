@@ -1,8 +1,10 @@
-"""What can go wrong with a server, told apart: it cannot be reached, it went away, it answered an error, or nonsense."""
+"""What can go wrong with a server, told apart: not reached, gone, an error for an answer, or nonsense."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from mcp_types import INVALID_PARAMS
 
 from isolith_bindings.errors import BindingError, CallError
 
@@ -47,3 +49,12 @@ def unavailable(connector: str, why: str) -> CallError:
     return CallError(
         "tool_unavailable", f"{connector} is not available: {why}", retriable=True, hint="isolith connectors status"
     )
+
+
+def call_error(tool: str, error: ProtocolError | BadAnswer) -> CallError:
+    """What the caller sees of a server's error, or of an answer that is none."""
+    if isinstance(error, BadAnswer):
+        return CallError("invalid_result", f"{tool}: {error}")
+    kind = "invalid_arguments" if error.code == INVALID_PARAMS else "tool_error"
+    message = error.message or f"{tool} was refused with the error {error.code}"
+    return CallError(kind, message, data={"code": error.code, "data": error.data})

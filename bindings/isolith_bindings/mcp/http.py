@@ -22,7 +22,7 @@ from isolith_bindings.mcp.stdio import revealed
 from isolith_bindings.secrets import redact
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
     from isolith_bindings.mcp.wire import Streams
 
@@ -142,7 +142,7 @@ async def _refusal(request: httpx2.Request, response: httpx2.Response) -> httpx2
         made.headers["content-type"] = "application/json"
         return made
     status = response.status_code
-    reason = HTTPStatus(status).phrase if status in HTTPStatus else ""
+    reason = response.reason_phrase
     shown = redact(" ".join(body.decode("utf-8", "replace").split())[:_SHOWN])
     text = f"HTTP {status} {reason}".strip() + (f": {shown}" if shown and not shown.startswith("<") else "")
     data: dict[str, object] = {FAILURE: "http", "status": status, "session": "mcp-session-id" in request.headers}
@@ -178,7 +178,7 @@ def _answer(
 
 
 @contextlib.asynccontextmanager
-async def http_streams(server: HttpServer, auth: httpx2.Auth | None) -> AsyncIterator[Streams]:
+async def http_streams(server: HttpServer, auth: httpx2.Auth | None) -> AsyncGenerator[Streams]:
     """The streams of a server behind a URL. Raises CallError for a credential that cannot be read."""
     headers = await revealed(server.headers)
     if server.bearer is not None:

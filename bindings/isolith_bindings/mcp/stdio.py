@@ -1,8 +1,8 @@
 """A program's standard streams as a transport of the SDK: started, read, stopped, and told apart from its failures.
 
-The SDK's own transport shows neither the process nor what it wrote to its standard error, joins a long line in quadratic
-time, and has no limit. MCP over stdio is one JSON-RPC message a line, UTF-8, on standard output; standard error is free
-text. To stop: close standard input, wait, SIGTERM, wait, SIGKILL (specification 2025-11-25, basic/lifecycle#shutdown).
+The SDK's own transport shows neither the process nor what it wrote to its standard error, joins a long line in
+quadratic time, and has no limit. MCP over stdio is one JSON-RPC message a line, UTF-8, on standard output; standard
+error is free text. To stop: close standard input, wait, SIGTERM, wait, SIGKILL (2025-11-25, basic/lifecycle#shutdown).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from isolith_bindings.mcp.failures import StartFailed
 from isolith_bindings.secrets import Secret, redact, remember
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
@@ -89,7 +89,7 @@ def _signal_name(number: int) -> str:
 
 
 @contextlib.asynccontextmanager
-async def stdio_streams(server: StdioServer, program: Program) -> AsyncIterator[Streams]:
+async def stdio_streams(server: StdioServer, program: Program) -> AsyncGenerator[Streams]:
     """The streams of a server, started for this. Raises StartFailed where there is no such program."""
     process = program.process = await _start(server)
     reading_in, reading = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -170,9 +170,7 @@ async def _read(
             await asyncio.wait_for(process.wait(), GRACE_S)
 
 
-async def _deliver(
-    line: bytes, program: Program, messages: MemoryObjectSendStream[SessionMessage | Exception]
-) -> bool:
+async def _deliver(line: bytes, program: Program, messages: MemoryObjectSendStream[SessionMessage | Exception]) -> bool:
     """Pass one line on; whether anyone still listens."""
     if not line.strip():
         return True

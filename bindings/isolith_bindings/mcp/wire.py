@@ -1,8 +1,8 @@
 """What crosses between the SDK and a server, seen on its way.
 
 The SDK checks every result against the schema of the protocol's version and refuses the whole of it for one odd part:
-a list of tools for one bad tool, a result for a missing `resultType`. Here the result is kept as it came, and the SDK is
-handed a form that it accepts. What it means is decided by the files that read it.
+a list of tools for one bad tool, a result for a missing `resultType`. Here the result is kept as it came, and the SDK
+is handed a form that it accepts. What it means is decided by the files that read it.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Tap:
         return (_Reading(read, self._exchanges, self._on_end), _Writing(write, self._exchanges))
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> bool | None:
-        return await self._transport.__aexit__(kind, error, traceback)
+        return await self._transport.__aexit__(exc_type, exc_val, exc_tb)
 
     def as_transport(self) -> Transport:
         """Itself, as what the SDK takes."""
@@ -90,9 +90,9 @@ class _Writing:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> bool | None:
-        return await self._stream.__aexit__(kind, error, traceback)
+        return await self._stream.__aexit__(exc_type, exc_val, exc_tb)
 
 
 class _Reading:
@@ -129,7 +129,7 @@ class _Reading:
     async def aclose(self) -> None:
         await self._stream.aclose()
 
-    def __aiter__(self) -> Self:
+    def __aiter__(self) -> ReadStream[SessionMessage | Exception]:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
@@ -143,6 +143,6 @@ class _Reading:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> bool | None:
-        return await self._stream.__aexit__(kind, error, traceback)
+        return await self._stream.__aexit__(exc_type, exc_val, exc_tb)

@@ -1,0 +1,93 @@
+"""A script's arguments as the JSON that leaves for a server: nothing added, nothing dropped, no value changed."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import TYPE_CHECKING, cast
+from uuid import UUID
+
+from isolith_bindings.connector import ArtifactRef, Artifacts
+from isolith_bindings.errors import CallError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_DEPTH = 100
+"""Of nested values: what the other side is likely to read."""
+
+
+def as_json(tool: str, arguments: Mapping[str, object], artifacts: Artifacts) -> dict[str, object]:
+    """The arguments as JSON values. Times as ISO 8601, bytes and artifacts as base64, text artifacts as text.
+
+    Raises CallError `invalid_arguments`, which names the path, for what has no JSON form or would lose digits in it.
+    """
+    return {name: _value(f"{tool}: `{name}`", value, artifacts, 0) for name, value in arguments.items()}
+
+
+def _value(path: str, value: object, artifacts: Artifacts, depth: int) -> object:
+    if depth > MAX_DEPTH:
+        raise CallError("invalid_arguments", f"{path} is nested more than {MAX_DEPTH} deep")
+    if isinstance(value, Enum):
+        return _value(path, value.value, artifacts, depth)
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, Mapping):
+        return _mapping(path, cast("Mapping[object, object]", value), artifacts, depth)
+    if isinstance(value, list | tuple | set | frozenset):
+        items = cast("Iterable[object]", value)
+        return [_value(f"{path}[{i}]", item, artifacts, depth + 1) for i, item in enumerate(items)]
+    if isinstance(value, ArtifactRef):
+        return _artifact(value, artifacts)
+    return _scalar(path, value)
+
+
+def _scalar(path: str, value: object) -> object:
+    if isinstance(value, float | Decimal):
+        return _number(path, value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, bytes | bytearray):
+        return base64.b64encode(value).decode()
+    raise CallError("invalid_arguments", f"{path} has no JSON form: it is a {type(value).__name__}")
+
+
+def _number(path: str, value: float | Decimal) -> int | float:
+    if not math.isfinite(value):
+        raise CallError("invalid_arguments", f"{path} is {value}, which JSON cannot say: send a finite number or text")
+    if not isinstance(value, Decimal):
+        return value
+    if value == value.to_integral_value():
+        return int(value)
+    if Decimal(repr(float(value))) == value:
+        return float(value)
+    raise CallError("invalid_arguments", f"{path} has more digits than a JSON number keeps: send it as text")
+
+
+def _mapping(path: str, value: Mapping[object, object], artifacts: Artifacts, depth: int) -> dict[str, object]:
+    result: dict[str, object] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise CallError("invalid_arguments", f"{path} has the key {key!r}: the keys of a JSON object are text")
+        result[key] = _value(f"{path}.{key}", item, artifacts, depth + 1)
+    return result
+
+
+def _artifact(ref: ArtifactRef, artifacts: Artifacts) -> str:
+    """The content: as text where its type says that it is text and it is, else as base64."""
+    content = artifacts.read(ref)
+    mime = ref.mime.partition(";")[0].strip().lower()
+    if mime.startswith("text/") or mime in {"application/json", "application/xml", "image/svg+xml"}:
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            pass
+    return base64.b64encode(content).decode()

@@ -1,0 +1,164 @@
+"""One call of a method: what is sent, the rounds that a server asks for, and the value of what it answers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
+
+import mcp_types as types
+
+from isolith_bindings.errors import CallError
+from isolith_bindings.mcp.extras import EXTRAS, prompt_messages, resource_contents
+from isolith_bindings.mcp.failures import BadAnswer, ProtocolError
+from isolith_bindings.mcp.listing import all_pages
+from isolith_bindings.mcp.questions import asked_person
+from isolith_bindings.mcp.unwrap import tool_value
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from isolith_bindings.connector import CallContext
+    from isolith_bindings.mcp.catalogue import Bound
+    from isolith_bindings.mcp.connection import Connection
+    from isolith_bindings.mcp.questions import Questions
+
+MAX_ROUNDS = 10
+"""How often a server may answer a call with questions."""
+
+_PAUSE_S = (0.05, 0.1, 0.25)
+
+
+async def make(
+    connection: Connection,
+    bound: Bound,
+    arguments: dict[str, object],
+    context: CallContext,
+    questions: Questions,
+    meta: dict[str, object] | None = None,
+) -> object:
+    """Make the call and give its value. Raises CallError, ConnectionBroke, ProtocolError and BadAnswer."""
+    if bound.kind in _LISTS:
+        return await _list(connection, bound, context)
+
+    async def send(responses: types.InputResponses | None, state: str | None) -> dict[str, object]:
+        request = _request(bound, arguments, responses, state, meta)
+        return await connection.request(request, told=context.progress)
+
+    with questions.during(context):
+        try:
+            result = await _rounds(send, context, questions)
+        except ProtocolError as error:
+            if error.code != types.URL_ELICITATION_REQUIRED or not await _visited(error, context):
+                raise
+            result = await _rounds(send, context, questions)
+    if context.variant == "raw":
+        return result
+    if bound.kind == "resources/read":
+        return resource_contents(result, context.artifacts)
+    if bound.kind == "prompts/get":
+        return prompt_messages(result, context.artifacts)
+    tool = bound.method.name
+    return tool_value(tool, result, bound.result, context.artifacts, wrapped=bound.wrapped)
+
+
+def _request(
+    bound: Bound,
+    arguments: dict[str, object],
+    responses: types.InputResponses | None,
+    state: str | None,
+    meta: dict[str, object] | None,
+) -> types.Request[Any, Any]:
+    more = {"input_responses": responses, "request_state": state, "_meta": meta}
+    given = {key: value for key, value in more.items() if value is not None}
+    if bound.kind == "resources/read":
+        params: dict[str, object] = {"uri": arguments.get("uri"), **given}
+        return types.ReadResourceRequest(params=types.ReadResourceRequestParams.model_validate(params))
+    if bound.kind == "prompts/get":
+        params = {"name": arguments.get("name"), "arguments": arguments.get("arguments"), **given}
+        return types.GetPromptRequest(params=types.GetPromptRequestParams.model_validate(params))
+    params = {"name": bound.method.original, "arguments": arguments, **given}
+    return types.CallToolRequest(params=types.CallToolRequestParams.model_validate(params))
+
+
+async def _rounds(
+    send: Callable[[types.InputResponses | None, str | None], Awaitable[dict[str, object]]],
+    context: CallContext,
+    questions: Questions,
+) -> dict[str, object]:
+    """Send, and answer what is asked, until there is a result. `requestState` goes back as it came."""
+    result = await send(None, None)
+    for number in range(MAX_ROUNDS):
+        kind = result.get("resultType", "complete")
+        if kind == "complete":
+            return result
+        if kind != "input_required":
+            raise BadAnswer(f"the result is of a kind that was not offered: {kind!r}")
+        asked, state = result.get("inputRequests"), result.get("requestState")
+        responses: types.InputResponses | None = None
+        if isinstance(asked, dict) and asked:
+            requests = cast("dict[str, object]", asked)
+            responses = await _all_answers(requests, context, questions)
+        else:
+            await asyncio.sleep(_PAUSE_S[min(number, len(_PAUSE_S) - 1)])
+        result = await send(responses, state if isinstance(state, str) else None)
+    raise CallError("tool_error", f"the server asked {MAX_ROUNDS} times in a row and did not come to an end")
+
+
+async def _all_answers(
+    requests: Mapping[str, object], context: CallContext, questions: Questions
+) -> dict[str, types.InputResponse]:
+    """All at once, so that a person sees all questions. The first that fails ends the others."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = {key: group.create_task(questions.answer(request, context)) for key, request in requests.items()}
+    except* CallError as errors:
+        raise _first(errors) from None
+    return {key: task.result() for key, task in tasks.items()}
+
+
+def _first(errors: BaseExceptionGroup[CallError]) -> CallError:
+    found: BaseException = errors
+    while isinstance(found, BaseExceptionGroup):
+        found = cast("BaseExceptionGroup[BaseException]", found).exceptions[0]
+    return cast("CallError", found)
+
+
+async def _visited(error: ProtocolError, context: CallContext) -> bool:
+    """Whether a person went to all the pages that a server says they have to (2025-11-25)."""
+    data: object = error.data
+    pages = cast("dict[str, object]", data).get("elicitations") if isinstance(data, dict) else None
+    listed = cast("list[object]", pages) if isinstance(pages, list) else []
+    for page in listed:
+        if not isinstance(page, dict):
+            return False
+        answer = await asked_person(cast("dict[str, object]", page), context)
+        if answer.action != "accept":
+            return False
+    return bool(listed)
+
+
+_LISTS: dict[str, type[types.ListResourcesRequest | types.ListResourceTemplatesRequest | types.ListPromptsRequest]] = {
+    "resources/list": types.ListResourcesRequest,
+    "resources/templates/list": types.ListResourceTemplatesRequest,
+    "prompts/list": types.ListPromptsRequest,
+}
+
+
+async def _list(connection: Connection, bound: Bound, context: CallContext) -> object:
+    """All entries, or one page of them."""
+    extra = next(extra for extra in EXTRAS if extra.kind == bound.kind)
+    request = _LISTS[bound.kind]
+
+    async def fetch(cursor: str | None) -> dict[str, object]:
+        params = types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
+        return await connection.request(request(params=params))
+
+    if context.variant == "pages":
+        if context.cursor is not None and not isinstance(context.cursor, str):
+            raise CallError("invalid_arguments", "a cursor is what the page before named for the next")
+        page = await fetch(context.cursor)
+        return {"items": page.get(extra.key), "cursor": page.get("nextCursor")}
+    if context.variant == "raw":
+        return await fetch(None)
+    listing = await all_pages(fetch, extra.key, identified_by=extra.identified_by)
+    return [dict(entry) for entry in listing.entries]

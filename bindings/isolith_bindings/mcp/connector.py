@@ -1,0 +1,306 @@
+"""`McpServer`: any MCP server as a connector."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import TYPE_CHECKING
+
+from isolith_bindings.errors import BindError, CallError
+from isolith_bindings.mcp import calls
+from isolith_bindings.mcp.arguments import as_json
+from isolith_bindings.mcp.catalogue import Bound, Catalogue, Change, difference
+from isolith_bindings.mcp.descriptions import HttpServer, Server
+from isolith_bindings.mcp.failures import (
+    BadAnswer,
+    ConnectionBroke,
+    ProtocolError,
+    StartFailed,
+    call_error,
+    unavailable,
+)
+from isolith_bindings.mcp.life import Life
+from isolith_bindings.mcp.oauth import authentication
+from isolith_bindings.mcp.options import Options, Plan
+from isolith_bindings.mcp.scopes import Identity, Key, Sharing, key_of
+from isolith_bindings.mcp.status import MemberStatus, Reconnected, ServerStatus, State
+from isolith_bindings.names import connector_name
+from isolith_bindings.secrets import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from isolith_bindings.connector import CallContext, Method
+    from isolith_bindings.mcp.connection import Connection
+
+_MOST_GONE = 1_000
+_LONGEST_DESCRIPTION = 4_000
+
+
+class McpServer:
+    """An MCP server as a connector: `McpServer("files", StdioServer("npx", ("-y", "...")))`, or with a URL.
+
+    `trusted`: what the server says of its tools (read-only, idempotent) is believed. `sharing`: who shares a running
+    server. `start` returns at once; `ready` waits until it is known what the server offers. One event loop at a time.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        server: Server | str,
+        *,
+        trusted: bool = False,
+        sharing: Sharing | None = None,
+        options: Options | None = None,
+    ) -> None:
+        self.name = connector_name(name)
+        self.server: Server = HttpServer(server) if isinstance(server, str) else server
+        self.sharing = sharing or Sharing()
+        self.options = options or Options()
+        self._plan = Plan(self.server, self.sharing, self.options, trusted)
+        if self.sharing.most < 1 or not 0 <= self.sharing.least <= self.sharing.most:
+            raise BindError(f"{self.name}: `most` is at least 1, and `least` between 0 and that")
+        self._catalogue = Catalogue()
+        self._listeners: list[Callable[[Change], None]] = []
+        self._identity = Identity()
+        self._life: Life | None = None
+        self._about = ""
+        self._gone: dict[Key, str] = {}
+        self._calls_failed = 0
+        self._last_error: str | None = None
+        self._ids = secrets.token_hex(4)
+
+    def __repr__(self) -> str:
+        return f"<connector {self.name} from {self.server.place}>"
+
+    # what it offers
+
+    @property
+    def description(self) -> str:
+        """The server's own instructions, cut to 4,000 characters; empty until it has connected."""
+        return self._about
+
+    @property
+    def methods(self) -> Mapping[str, Method]:
+        """By Python name; empty until the server has been listed."""
+        return self._catalogue.methods
+
+    @property
+    def excluded(self) -> Mapping[str, str]:
+        """Original name of what could not be bound, and why."""
+        return self._catalogue.excluded
+
+    def on_change(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+        """Be told of each difference in what the server offers; gives what ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _publish(self, catalogue: Catalogue) -> None:
+        change = difference(self._catalogue, catalogue)
+        self._catalogue = catalogue
+        if change:
+            for listener in tuple(self._listeners):
+                listener(change)
+
+    def _mourn(self, key: Key, why: str) -> None:
+        while len(self._gone) >= _MOST_GONE:
+            del self._gone[next(iter(self._gone))]
+        self._gone[key] = why
+
+    # from start to end
+
+    async def start(self) -> None:
+        """Begin to connect, in the background. Idempotent; never fails for a server that does not answer."""
+        if self._life is None:
+            auth = authentication(self.server)
+            self._life = Life(self._plan, self._publish, self._mourn, auth)
+
+    async def ready(self, timeout_s: float = 30.0) -> bool:
+        """Wait until it is known what the server offers; False if it could not be reached, or takes longer."""
+        await self.start()
+        life = self._started()
+        return await life.listed(timeout_s)
+
+    async def aclose(self) -> None:
+        """Stop the server, and all that was started for it. Idempotent."""
+        life, self._life = self._life, None
+        if life is not None:
+            await life.aclose()
+
+    async def execution_ended(self, execution_id: str) -> None:
+        """Stop what was running for this execution alone, however it ended."""
+        if self._life is not None:
+            mine = {("execution", execution_id)}
+            await self._life.pool.release(lambda key: key in mine or key[:2] == ("call", execution_id))
+            self._gone.pop(("execution", execution_id), None)
+
+    async def session_ended(self, principal: str | None, session: str) -> None:
+        """Stop what was running for this session alone."""
+        key = ("session", principal or "", session)
+        if self._life is not None:
+            await self._life.pool.release(lambda other: other == key)
+        self._gone.pop(key, None)
+
+    async def reconnect(self) -> Reconnected:
+        """Stop what runs and connect anew, now; what is said here is what search and calls see from now on."""
+        await self.start()
+        life, before = self._started(), self._catalogue
+        try:
+            connection = await life.renew()
+        except (StartFailed, CallError) as error:
+            return Reconnected(ok=False, reason=str(error), tools=len(self.methods))
+        change = difference(before, self._catalogue)
+        member = life.pool.find(connection)
+        number = None if member is None else self._connection_id(member.number)
+        added, removed = tuple(sorted(change.added)), tuple(sorted(change.removed))
+        return Reconnected(ok=True, connection_id=number, tools=len(self.methods), added=added, removed=removed)
+
+    def _started(self) -> Life:
+        if self._life is None:
+            raise unavailable(self.name, "it has not been started, or was closed")
+        return self._life
+
+    # calls
+
+    async def call(self, method: Method, arguments: Mapping[str, object], context: CallContext) -> object:
+        """Make one call. Raises CallError and nothing else; cancellation passes through and reaches the server."""
+        tool = f"{self.name}.{method.name}"
+        try:
+            bound = await self._bound(method, tool, context)
+            values = _checked(tool, bound, arguments, context)
+            return await self._made(tool, bound, values, context)
+        except CallError as error:
+            self._calls_failed += 1
+            self._last_error = redact(error.message)[:500]
+            raise
+
+    async def _bound(self, method: Method, tool: str, context: CallContext) -> Bound:
+        await self.start()
+        life = self._started()
+        bound = self._catalogue.bound.get(method.name)
+        if bound is None and not await life.listed(context.deadline_s):
+            raise unavailable(self.name, str(life.failure) if life.failure else "it has not answered yet")
+        bound = self._catalogue.bound.get(method.name)
+        if bound is None:
+            raise CallError(
+                "unknown_tool", f"{tool} was removed by its server", hint=f"search(connector={self.name!r})"
+            )
+        return bound
+
+    async def _made(self, tool: str, bound: Bound, values: dict[str, object], context: CallContext) -> object:
+        """Send it, and once more where that cannot do twice what was asked for once."""
+        life, key = self._started(), key_of(self.sharing.scope, context)
+        self._tell_of_loss(tool, key)
+        for last in (False, True):
+            connection: Connection | None = None
+            try:
+                async with life.pool.lease(key) as connection:
+                    return await self._on(connection, bound, values, context)
+            except StartFailed as error:
+                raise unavailable(self.name, str(error)) from error
+            except ConnectionBroke as broke:
+                stateless = self.sharing.scope in {"shared", "principal", "call"} or not broke.sent
+                repeatable = not broke.sent or bound.kind != "tool" or bound.method.idempotent
+                if last or not (repeatable and stateless):
+                    raise _lost(tool, broke) from broke
+            except (ProtocolError, BadAnswer) as error:
+                raise call_error(tool, error) from error
+            except asyncio.CancelledError:
+                if connection is not None:
+                    life.suspect(connection)
+                raise
+        raise AssertionError("unreachable")
+
+    async def _on(
+        self, connection: Connection, bound: Bound, values: dict[str, object], context: CallContext
+    ) -> object:
+        life = self._started()
+        questions = life.questions.get(connection)
+        if questions is None:
+            raise ConnectionBroke(connection.lost or "it was closed", sent=False)
+        meta = self._identity.meta(context) if self.options.identify else None
+        self._about = (connection.client.session.instructions or self._about)[:_LONGEST_DESCRIPTION]
+        return await calls.make(connection, bound, values, context, questions, meta)
+
+    def _tell_of_loss(self, tool: str, key: Key) -> None:
+        """A server that held something for this key ended since its last call: that is said once, not passed over."""
+        why = self._gone.pop(key, None)
+        if why is not None:
+            message = f"the server behind {tool} ended ({why}), and what it held for this {key[0]} is gone"
+            raise CallError("tool_unavailable", message, retriable=True, hint="the next call starts a new one")
+
+    # how it is
+
+    def status(self) -> ServerStatus:
+        """How it is at this moment. Starts nothing."""
+        life = self._life
+        members = life.pool.members if life is not None else ()
+        state, reason = self._state()
+        connection = next((m.connection for m in members if m.connection is not None), None)
+        session = connection.client.session if connection is not None else None
+        info = session.server_info if session is not None else None
+        failed = life is not None and life.failure is not None
+        return ServerStatus(
+            connector=self.name,
+            scope=f"all servers of `{self.name}` in this process, shared by {self.sharing.scope}",
+            place=self.server.place,
+            state=state,
+            reason=reason,
+            tools=len(self.methods),
+            era=connection.era if connection is not None else None,
+            protocol_version=session.protocol_version if session is not None else None,
+            server=f"{info.name} {info.version}".strip() if info is not None else None,
+            restarts=life.restarts if life is not None else 0,
+            retry_in_s=life.backoff.wait_s(life.now()) if life is not None and failed else None,
+            calls_failed=self._calls_failed,
+            last_call_error=self._last_error,
+            problems=self._catalogue.problems,
+            excluded=tuple(f"{name}: {why}" for name, why in self._catalogue.excluded.items()),
+            members=tuple(
+                MemberStatus(
+                    connection_id=self._connection_id(member.number),
+                    shared_by=member.key[0],
+                    state="starting" if member.connection is None else "connected",
+                    pid=member.connection.program.pid if member.connection is not None else None,
+                    calls_under_way=member.uses,
+                    calls=member.served,
+                )
+                for member in members
+            ),
+            logs=tuple(f"{line.level}: {line.text}" for line in connection.logs) if connection is not None else (),
+        )
+
+    def _state(self) -> tuple[State, str | None]:
+        life = self._life
+        if life is None:
+            return ("not_started", None)
+        members = life.pool.members
+        if any(member.connection is not None for member in members):
+            return ("degraded", "it does not answer") if life.degraded else ("connected", None)
+        if life.failure is not None:
+            return ("needs_auth" if life.failure.needs_auth else "failed", str(life.failure))
+        if members or life.catalogue is None or life.reopening:
+            return ("starting", life.lost)
+        return ("idle", None)
+
+    def _connection_id(self, number: int) -> str:
+        return f"{self.name}-{self._ids}-{number}"
+
+
+def _checked(tool: str, bound: Bound, arguments: Mapping[str, object], context: CallContext) -> dict[str, object]:
+    """The arguments as they leave. Raises CallError `invalid_arguments` that names what is wrong and where."""
+    values = as_json(tool, arguments, context.artifacts)
+    problems = bound.arguments.problems(values)
+    if problems:
+        message = f"{tool}: {'; '.join(map(str, problems[:3]))}"
+        raise CallError("invalid_arguments", message, hint=bound.method.signature.removeprefix("async def "))
+    return values
+
+
+def _lost(tool: str, broke: ConnectionBroke) -> CallError:
+    message = f"{tool} got no answer: {broke}"
+    if broke.sent:
+        message += ". It may have been carried out all the same"
+    data = {"may_have_happened": broke.sent}
+    hint = "look whether it happened before you call it again" if broke.sent else None
+    return CallError("tool_unavailable", message, data=data, retriable=not broke.sent, hint=hint)

@@ -1,0 +1,229 @@
+"""A server from `start` to `aclose`: connected in the background, listed, restarted when it goes, listened to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+import mcp_types as types
+
+from isolith_bindings.errors import CallError
+from isolith_bindings.mcp.backoff import Backoff
+from isolith_bindings.mcp.catalogue import Catalogue, read_catalogue
+from isolith_bindings.mcp.connection import Callbacks, Connection, Report, Terms
+from isolith_bindings.mcp.failures import BadAnswer, ConnectionBroke, ProtocolError, StartFailed
+from isolith_bindings.mcp.listing import Listing, all_pages
+from isolith_bindings.mcp.pool import Pool
+from isolith_bindings.mcp.questions import Questions
+from isolith_bindings.mcp.scopes import SHARED, SPARE, Key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import httpx2
+
+    from isolith_bindings.mcp.options import Plan
+
+PATIENCE_S = 2.0
+"""A call waits this long for the next try of a server that failed; if that is later, it is told why."""
+
+_PROBE_S = 10.0
+_QUIET_S = 0.05
+
+
+class Life:
+    """What lives in one event loop.
+
+    `publish` is given each new catalogue; `mourn` the key of a server that ended after it had served it, and why.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        publish: Callable[[Catalogue], None],
+        mourn: Callable[[Key, str], None],
+        auth: httpx2.Auth | None = None,
+    ) -> None:
+        self.plan = plan
+        self.pool = Pool(plan.sharing, self._connect)
+        self.backoff = Backoff()
+        self.catalogue: Catalogue | None = None
+        self.failure: StartFailed | None = None
+        self.restarts = 0
+        self.degraded = False
+        self.told = asyncio.Event()
+        self.questions: dict[Connection, Questions] = {}
+        self.lost: str | None = None
+        self._publish = publish
+        self._mourn = mourn
+        self._auth = auth
+        self._legacy = plan.options.legacy
+        self._stale: dict[Connection, None] = {}
+        self._event = asyncio.Event()
+        self.reopening = True
+        self._closed = False
+        self._probes: set[asyncio.Task[None]] = set()
+        self._keeper = asyncio.create_task(self._keep())
+
+    def now(self) -> float:
+        """The clock that all times here are of."""
+        return asyncio.get_running_loop().time()
+
+    async def aclose(self) -> None:
+        """Stop everything that was started. Idempotent."""
+        self._closed = True
+        for task in (self._keeper, *self._probes):
+            task.cancel()
+        await asyncio.wait({self._keeper, *self._probes})
+        await self.pool.aclose()
+
+    async def listed(self, timeout_s: float) -> bool:
+        """Wait until it is known what the server offers; False if that failed or takes longer."""
+        if self.catalogue is None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.told.wait(), timeout_s)
+        return self.catalogue is not None
+
+    async def renew(self) -> Connection:
+        """Stop what runs, and start and list anew, at once. Raises StartFailed, and CallError of a credential."""
+        await self.pool.release(lambda _: True)
+        self.backoff.reset()
+        return await self.pool.warm(self._warm_key)
+
+    def suspect(self, connection: Connection) -> None:
+        """A call got no answer: see, in the background, whether the server still gives any."""
+        if not self._closed and connection.lost is None:
+            probe = asyncio.create_task(self._probe(connection))
+            self._probes.add(probe)
+            probe.add_done_callback(self._probes.discard)
+
+    # connecting
+
+    @property
+    def _warm_key(self) -> Key:
+        return SHARED if self.plan.sharing.scope == "shared" else SPARE
+
+    async def _connect(self, number: int) -> Connection:
+        pause = self.backoff.wait_s(self.now())
+        if pause > PATIENCE_S and self.failure is not None:
+            raise StartFailed(f"{self.failure}; the next try is in {pause:.0f} s", needs_auth=self.failure.needs_auth)
+        await asyncio.sleep(pause)
+        try:
+            connection = await self._opened()
+        except (StartFailed, CallError) as error:
+            self.failure = error if isinstance(error, StartFailed) else StartFailed(str(error))
+            self.backoff.failed(self.now())
+            self.told.set()
+            raise
+        self.failure = None
+        self.degraded = False
+        self.restarts += number > 1
+        return connection
+
+    async def _opened(self) -> Connection:
+        """A connection that has listed its tools, which a session needs to know before they are called."""
+        questions = Questions(self.plan.options.sampling, self.plan.options.roots)
+        born = self.now()
+        callbacks = Callbacks(
+            elicit=questions.elicit,
+            sample=questions.sample,
+            roots=questions.list_roots,
+            changed=lambda report: self._changed(connection, report),
+            ended=lambda: self._ended(connection, born),
+        )
+        terms = Terms(
+            self.plan.options.start_s, "legacy" if self._legacy else None, self.plan.options.log_level, self._auth
+        )
+        connection = Connection(self.plan.server, callbacks, terms)
+        await connection.open()
+        self.questions[connection] = questions
+        # What was old yesterday need not be probed for today; a newer server still answers the old way.
+        self._legacy = connection.lost is None and connection.era == "legacy"
+        try:
+            await self._list(connection)
+        except (ConnectionBroke, ProtocolError, BadAnswer) as error:
+            await connection.close()
+            raise StartFailed(f"{self.plan.server.place} does not list its tools: {error}") from error
+        except asyncio.CancelledError:
+            await connection.close()
+            raise
+        return connection
+
+    async def _list(self, connection: Connection) -> None:
+        """Read all that the server offers, and publish it. Raises what a request raises."""
+        declared = connection.client.session.server_capabilities or types.ServerCapabilities()
+        capabilities = {name for name in ("resources", "prompts") if getattr(declared, name) is not None}
+
+        async def fetch(cursor: str | None) -> dict[str, object]:
+            params = types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
+            return await connection.request(types.ListToolsRequest(params=params), timeout_s=self.plan.options.start_s)
+
+        # A server of prompts alone says so, and refuses to list tools.
+        listing = Listing(()) if declared.tools is None and capabilities else await all_pages(fetch, "tools")
+        modern = connection.era == "modern"
+        catalogue = read_catalogue(listing, capabilities, modern=modern, trusted=self.plan.trusted)
+        self.catalogue = catalogue
+        self._publish(catalogue)
+        self.told.set()
+
+    # what happens by itself
+
+    def _changed(self, connection: Connection, report: Report) -> None:
+        if report == "tools":
+            self._stale[connection] = None
+            self._event.set()
+
+    def _ended(self, connection: Connection, born: float) -> None:
+        self._stale.pop(connection, None)
+        self.questions.pop(connection, None)
+        member = self.pool.find(connection)
+        self.pool.ended()
+        # One that never came to be is a failure to start, and was counted as that.
+        if connection.closing or self._closed or member is None or not member.opened:
+            return
+        self.lost = connection.lost
+        self.backoff.ended(self.now() - born, self.now())
+        if member.served and self.plan.sharing.scope != "shared":
+            self._mourn(member.key, connection.lost or "")
+        self.reopening = self.plan.sharing.scope == "shared"
+        self._event.set()
+
+    async def _keep(self) -> None:
+        """Connect first of all, list what changed, and start a shared server anew when it went."""
+        while True:
+            self._event.clear()
+            if self.reopening:
+                await self._open_again()
+            while self._stale:
+                connection = next(iter(self._stale))
+                # Several changes often come at once.
+                await asyncio.sleep(_QUIET_S)
+                self._stale.pop(connection, None)
+                with contextlib.suppress(ConnectionBroke, ProtocolError, BadAnswer):
+                    await self._list(connection)
+            if not self.reopening:
+                await self._event.wait()
+
+    async def _open_again(self) -> None:
+        try:
+            await asyncio.sleep(self.backoff.wait_s(self.now()))
+            await self.pool.warm(self._warm_key)
+        except (StartFailed, CallError):
+            return
+        self.reopening = False
+
+    async def _probe(self, connection: Connection) -> None:
+        """A server that does not even say that it is there is started anew, unless others or a state depend on it."""
+        request = types.DiscoverRequest() if connection.era == "modern" else types.PingRequest()
+        try:
+            await connection.request(request, timeout_s=_PROBE_S)
+        except ProtocolError:
+            self.degraded = False
+        except (ConnectionBroke, BadAnswer):
+            self.degraded = True
+            member = self.pool.find(connection)
+            if member is not None and member.uses == 0 and self.plan.sharing.scope == "shared":
+                connection.drop("it no longer answered")
+        else:
+            self.degraded = False
