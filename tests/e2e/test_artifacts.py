@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -45,11 +45,12 @@ size = {style}camera.measure(pictures=[p, p])
 [p.mime, p.size, p.name, size, {style}p.read(), {style}p.read(1, 3), p]
 """)
     assert outcome.error is None
-    *parts, last = outcome.value  # type: ignore[misc]
+    *parts, last = cast("list[object]", outcome.value)
+    assert isinstance(last, Artifact)
     assert parts == ["image/png", 260, "p.png", [260, 260], PICTURE, b"PNG"]
     [record] = outcome.artifacts
     assert (last.handle, record.bytes) == (record.handle, 260)
-    assert outcome.to_json()["value"][-1] == {  # type: ignore[index, call-overload]
+    assert cast("list[object]", outcome.to_json()["value"])[-1] == {
         "handle": record.handle,
         "name": "p.png",
         "mime": "image/png",
