@@ -156,6 +156,12 @@ class Governed:
     def __repr__(self) -> str:
         return f"<{self.connector!r} under a policy>"
 
+    def __getattr__(self, name: str) -> object:
+        """What a connector has beside the contract, such as `status`."""
+        if name.startswith("_") or name == "connector":
+            raise AttributeError(name)
+        return getattr(self.connector, name)
+
     @property
     def name(self) -> str:
         """That of the connector."""

@@ -1,0 +1,86 @@
+"""Files that people write: JSON with comments, TOML, and what is wrong with either, without showing what is in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import TYPE_CHECKING, Final, cast
+
+from isolith.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pydantic import ValidationError
+
+MAX_BYTES: Final = 4 << 20
+"""Of a file that a person wrote."""
+
+_LIST_TYPES = re.compile(r"tuple\[.*\]|list\[.*\]|function-.*|constrained-.*|literal\[.*\]|str|int|float|bool")
+_COMMENTS = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TRAILING = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+
+
+def read_document(path: Path, what: str) -> dict[str, object]:
+    """A mapping from a JSON or TOML file, told apart by its suffix. Raises UsageError, which names the file."""
+    content = read_bytes(path, what, MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise UsageError(f"{what} `{path}` is larger than {MAX_BYTES:,} bytes")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{what} `{path}` is not UTF-8 at byte {error.start}: save it as UTF-8") from None
+    found = parse_toml(text, f"{what} `{path}`") if path.suffix == ".toml" else parse_json(text, f"{what} `{path}`")
+    if not isinstance(found, dict):
+        raise UsageError(f"{what} `{path}` holds no table of names and values")
+    return cast("dict[str, object]", found)
+
+
+def read_bytes(path: Path, what: str, most: int) -> bytes:
+    """At most `most` bytes of a file. Raises UsageError where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{what} `{path}` cannot be read: {reason}") from error
+
+
+def parse_toml(text: str, where: str) -> object:
+    """TOML 1.0. Raises UsageError."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{where} is not TOML: {error}") from error
+    except RecursionError:
+        raise UsageError(f"{where} is nested too deep to be read") from None
+
+
+def parse_json(text: str, where: str) -> object:
+    """JSON, where comments and trailing commas may stand as in the files of VS Code. Raises UsageError."""
+    try:
+        return json.loads(_blanked(_blanked(text, _COMMENTS), _TRAILING))
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{where} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except RecursionError:
+        raise UsageError(f"{where} is nested too deep to be read") from None
+
+
+def _blanked(text: str, pattern: re.Pattern[str]) -> str:
+    """Blanks in place of what the pattern finds outside of strings, so that lines and columns stay."""
+    return pattern.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def explain(error: ValidationError) -> str:
+    """What pydantic found wrong, by path, each place once. The values themselves may be secret and are left out."""
+    found: dict[str, str] = {}
+    for item in error.errors(include_input=False, include_url=False):
+        place = ".".join(str(part) for part in item["loc"] if not _LIST_TYPES.fullmatch(str(part)))
+        message = item["msg"].removeprefix("Value error, ").replace("Input should be", "has to be")
+        if item["type"] == "extra_forbidden":
+            message = "is not known here"
+        elif item["type"] == "missing":
+            message = "is missing"
+        found[place] = f"{found[place]}, or {message}" if place in found else message
+    return "; ".join(f"`{place}` {message}" if place else message for place, message in found.items())
