@@ -1,0 +1,148 @@
+"""The arguments of one call against the parameters of its method, as far as they are written out."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from isolith_bindings.check.fits import Fitting, Misfit, resolve
+from isolith_bindings.check.literals import HOLE, Hole, literal
+from isolith_bindings.names import did_you_mean
+from isolith_bindings.rendering import one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from isolith_bindings.connector import JsonSchema, Method
+
+_MAX_PROBLEMS = 3
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with the arguments of a call. `at_once`: raised by the call itself, awaited or not."""
+
+    message: str
+    certain: bool
+    hint: str | None = None
+    at_once: bool = False
+
+
+@dataclass(frozen=True)
+class Given:
+    """The arguments of a call. `open`: there may be more than is written out."""
+
+    values: Mapping[str, object]
+    open: bool = False
+
+
+def given(node: ast.Call, tool: str, known: Callable[[ast.expr], object]) -> Given | Problem:
+    """The arguments by name, or what is wrong with how they are given. `known` tells the value of a constant name."""
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
+        return Given({}, open=True)
+    if node.args:
+        first = _value(node.args[0], known)
+        if len(node.args) > 1 or any(word.arg for word in node.keywords) or _is_no_mapping(first):
+            form = f"{tool}(name=value) or {tool}({{'name': value}})"
+            return Problem(f"{tool} takes keyword arguments, or one dict: {form}", certain=True, at_once=True)
+        return Given({}, open=True) if node.keywords else _of_mapping(first)
+    values: dict[str, object] = {}
+    is_open = False
+    for word in node.keywords:
+        value = _value(word.value, known)
+        if word.arg is not None:
+            values[word.arg] = value
+            continue
+        more = _of_mapping(value)
+        values.update(more.values)
+        is_open |= more.open
+    return Given(values, is_open)
+
+
+def problem(arguments: Given, method: Method, tool: str) -> Problem | None:
+    """What is wrong with them for this method, in the words of the connector that would refuse them."""
+    parameters = _object(method.parameters)
+    if parameters is None:
+        return None
+    known = _properties(parameters)
+    unknown = [name for name in arguments.values if name not in known]
+    takes, hint = _takes(parameters, known), _signature(method, tool)
+    if unknown and (known or parameters.get("additionalProperties") is False) and not _is_open(parameters):
+        close = did_you_mean(unknown[0], known)
+        message = f"{tool} has no argument `{unknown[0]}`{'; ' + close if close else '.'} {takes}"
+        return Problem(message, certain=parameters.get("additionalProperties") is False, hint=hint)
+    found = _misfits(arguments, parameters, known)
+    if not found:
+        return None
+    certain = [misfit for misfit in found if misfit.certain]
+    shown = [misfit.text for misfit in certain or found]
+    more = f"; and {len(shown) - _MAX_PROBLEMS} more" if len(shown) > _MAX_PROBLEMS else ""
+    return Problem(f"{tool}: {'; '.join(shown[:_MAX_PROBLEMS])}{more}. {takes}", certain=bool(certain), hint=hint)
+
+
+def _misfits(arguments: Given, parameters: JsonSchema, known: JsonSchema) -> list[Misfit]:
+    fitting = Fitting(parameters)
+    required = parameters.get("required")
+    needed = cast("list[object]", required) if isinstance(required, list) else []
+    found: list[Misfit] = []
+    for name, schema in known.items():
+        if name in arguments.values:
+            value = arguments.values[name]
+            misfits = fitting.misfits(value, schema, name)
+            # Some connectors take None for an argument that is left out.
+            lenient = value is None and name not in needed
+            found += [Misfit(m.path, m.reason, m.certain and not lenient) for m in misfits]
+        elif name in needed and not arguments.open:
+            found.append(Misfit(name, " is missing", certain=True))
+    return found
+
+
+def _value(node: ast.expr, known: Callable[[ast.expr], object]) -> object:
+    found = literal(node)
+    return known(node) if found is HOLE else found
+
+
+def _is_no_mapping(value: object) -> bool:
+    if isinstance(value, Hole):
+        return value.kind is not None and value.kind is not dict
+    return not isinstance(value, dict) or any(
+        not isinstance(key, str | Hole) for key in cast("dict[object, object]", value)
+    )
+
+
+def _of_mapping(value: object) -> Given:
+    if not isinstance(value, dict):
+        return Given({}, open=True)
+    items = cast("dict[object, object]", value)
+    values = {key: item for key, item in items.items() if isinstance(key, str)}
+    return Given(values, open=len(values) < len(items))
+
+
+def _object(parameters: JsonSchema) -> JsonSchema | None:
+    """The parameters as one object's schema; None where they are of another form."""
+    target = resolve(parameters, parameters) if "$ref" in parameters else parameters
+    if not isinstance(target, dict) or any(word in target for word in ("anyOf", "oneOf", "allOf", "patternProperties")):
+        return None
+    return {**parameters, **target} if target is not parameters else parameters
+
+
+def _properties(parameters: JsonSchema) -> JsonSchema:
+    properties = parameters.get("properties")
+    return cast("JsonSchema", properties) if isinstance(properties, dict) else {}
+
+
+def _is_open(parameters: JsonSchema) -> bool:
+    """Whether other arguments are said to be welcome; where nothing is said they may be refused."""
+    return parameters.get("additionalProperties", False) is not False
+
+
+def _takes(parameters: JsonSchema, known: JsonSchema) -> str:
+    names = [*known, *(["others by any name"] if _is_open(parameters) else [])]
+    return f"It takes: {one_of(names)}" if names else "It takes no arguments"
+
+
+def _signature(method: Method, tool: str) -> str:
+    """The signature as a call of this tool."""
+    text = method.signature.removeprefix("async ").removeprefix("def ")
+    return f"{tool}{text[len(method.name) :]}" if text.startswith(f"{method.name}(") else text

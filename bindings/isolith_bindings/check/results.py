@@ -1,0 +1,148 @@
+"""How a result may be used, by the schema that its method declares."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from isolith_bindings.check.fits import resolve
+from isolith_bindings.check.values import UNKNOWN, Each, Result, Value
+
+if TYPE_CHECKING:
+    from isolith_bindings.connector import JsonSchema
+
+_MAX_DEPTH = 12
+_MAX_BRANCHES = 50
+_PYTHON: dict[str, type] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "null": type(None),
+}
+_ATTRIBUTES = {name: frozenset(dir(kind)) for name, kind in _PYTHON.items()}
+_ANY_DATA = frozenset[str]().union(*_ATTRIBUTES.values())
+_OF_AN_ARTIFACT = frozenset({"handle", "mime", "size", "name", "read", "model_dump"})
+"""What is too large to cross is an artifact, whatever was declared."""
+
+_ARRAY = frozenset({"array"})
+_OBJECT = frozenset({"object"})
+_JAVASCRIPT = frozenset({"length", "push", "map", "filter", "forEach", "includes"})
+_FOR_LISTS = "this is Python: len(x), x.append(y), [f(y) for y in x], y in x"
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What Python would say of a use, and what to write instead."""
+
+    message: str
+    hint: str | None
+    certain: bool
+
+
+def attribute(result: Result, name: str) -> Wrong | None:
+    """What is wrong with `result.name`; None where nothing is, or nothing is known."""
+    types = types_of(result.schema, result.root)
+    if not types or name.startswith("__") or any(name in _ATTRIBUTES[kind] for kind in types):
+        return None
+    [first, *_] = sorted(types, key=lambda kind: (kind == "null", kind))
+    message = f"AttributeError: {_PYTHON[first].__name__!r} object has no attribute {name!r}"
+    certain = name not in _ANY_DATA and name not in _OF_AN_ARTIFACT
+    return Wrong(message, _attribute_hint(result, first, name), certain)
+
+
+def _attribute_hint(result: Result, kind: str, name: str) -> str | None:
+    if kind == "object":
+        known = _properties(_one(result))
+        if name in known:
+            return f"this is a dict: write [{name!r}]"
+        if known:
+            return f"this is a dict with the keys: {', '.join(list(known)[:20])}"
+        return "this is a dict: write ['key']"
+    if kind == "array" and name in _JAVASCRIPT:
+        return _FOR_LISTS
+    if kind == "array":
+        return f"this is a list: go through it, [x[{name!r}] for x in ...]"
+    return None
+
+
+def item(result: Result, key: object) -> Wrong | Value:
+    """What `result[key]` is, or what is wrong with it."""
+    types = types_of(result.schema, result.root)
+    if types == _ARRAY:
+        if isinstance(key, str):
+            message = "TypeError: list indices must be integers or slices, not str"
+            return Wrong(message, f"this is a list: go through it, [x[{key!r}] for x in ...]", certain=False)
+        return _element(result) if isinstance(key, int) else UNKNOWN
+    if types == _OBJECT and isinstance(key, str):
+        return _member(result, key)
+    return UNKNOWN
+
+
+def _member(result: Result, key: str) -> Wrong | Value:
+    schema = _one(result)
+    known = _properties(schema)
+    if key in known:
+        return _part(result, known[key])
+    rest = schema.get("additionalProperties")
+    if isinstance(rest, dict):
+        return _part(result, cast("JsonSchema", rest))
+    close = difflib.get_close_matches(key[:100], list(known)[:500], 1, 0.6)
+    if known and (close or rest is False):
+        hint = f"did you mean {close[0]!r}?" if close else f"its keys: {', '.join(list(known)[:20])}"
+        return Wrong(f"KeyError: {key!r}", hint, certain=False)
+    return UNKNOWN
+
+
+def each(result: Result) -> Value:
+    """What going through a result gives, each time."""
+    return Each(_element(result)) if types_of(result.schema, result.root) == _ARRAY else UNKNOWN
+
+
+def _element(result: Result) -> Value:
+    schema = _one(result)
+    return UNKNOWN if "prefixItems" in schema else _part(result, schema.get("items"))
+
+
+def _part(result: Result, schema: object) -> Value:
+    return Result(result.tool, cast("JsonSchema", schema), result.root) if isinstance(schema, dict) else UNKNOWN
+
+
+def _one(result: Result) -> JsonSchema:
+    """The schema itself, behind references and beside null."""
+    found = resolve(result.schema, result.root) if isinstance(result.schema, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _properties(schema: JsonSchema) -> JsonSchema:
+    properties = schema.get("properties")
+    return cast("JsonSchema", properties) if isinstance(properties, dict) else {}
+
+
+def types_of(schema: object, root: JsonSchema, depth: int = 0) -> frozenset[str]:
+    """The JSON types of the values of a schema whose Python types are certain; empty where they are not.
+
+    A text with a format may arrive as a date, a number with a pattern as a Decimal, a set as one.
+    """
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        return frozenset()
+    schema = cast("JsonSchema", schema)
+    if "$ref" in schema:
+        return types_of(resolve(schema, root), root, depth + 1)
+    for word in ("anyOf", "oneOf"):
+        branches = schema.get(word)
+        if isinstance(branches, list):
+            listed = cast("list[object]", branches)
+            parts = [types_of(part, root, depth + 1) for part in listed[:_MAX_BRANCHES]]
+            return frozenset[str]().union(*parts) if all(parts) and len(parts) == len(listed) else frozenset()
+    if "allOf" in schema or schema.get("uniqueItems") or {"format", "pattern", "contentEncoding"} & schema.keys():
+        return frozenset()
+    kinds = schema.get("type")
+    listed = cast("list[object]", kinds) if isinstance(kinds, list) else [kinds]
+    types = frozenset(kind for kind in listed if isinstance(kind, str) and kind in _PYTHON)
+    if len(types) != len(listed):
+        return frozenset()
+    return types | {"null"} if schema.get("nullable") is True else types

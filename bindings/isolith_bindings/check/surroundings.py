@@ -1,0 +1,105 @@
+"""What is around every script: the names it has, the modules it can import, and what to write for what is not there.
+
+The words are those of the guest, which says the same at run time; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import sys
+from typing import TYPE_CHECKING
+
+from isolith_bindings.names import GUEST_GLOBALS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# The host's Python may be older than the guest's, and its `site` adds names that no script has.
+BUILTINS = frozenset(dir(builtins)) - {"help", "copyright", "credits", "license", "_"} | {
+    "exit",
+    "quit",
+    "PythonFinalizationError",
+    "__name__",
+    "__builtins__",
+}
+_NEWER_MODULES = frozenset({"annotationlib", "compression", "pathlib", "string", "tomllib", "isolith_runtime"})
+_NO_NETWORK = "there is no network here: call a connector"
+NO_FILES = "there is no file system here: take data from `input`, keep bytes with artifact(...), or call a connector"
+NOBODY_TO_ASK = "`input` is the caller's data, not a function; nobody is there to ask"
+NOT_AWAITED = "write `await` before the call"
+VALUE_ALREADY = "leave out `await`: this is a value already"
+CALLS_GIVE_VALUES = (
+    "in a script that never says `await` a call gives its value: use it as it is; "
+    "to let calls overlap, write `await asyncio.gather(...)`"
+)
+_ONLY_STANDARD = "only the standard library is here; reach anything else through a connector"
+_INSTALLING = "nothing can be installed here: the standard library and the connectors are what there is"
+_JAVASCRIPT = "there is no JavaScript here: this is CPython without a browser"
+ABSENT = {
+    **dict.fromkeys(("requests", "httpx", "aiohttp", "urllib3"), _NO_NETWORK),
+    **dict.fromkeys(("micropip", "pip", "ensurepip", "venv", "site"), _INSTALLING),
+    **dict.fromkeys(("js", "pyodide"), _JAVASCRIPT),
+    "numpy": "numpy is not here: use the statistics and math modules, or a connector",
+    "pandas": "pandas is not here: use csv, json, collections and statistics, or a connector",
+    "multiprocessing": "there are no processes here: call a connector",
+}
+"""Modules that models try and that are refused with a reason."""
+
+_ELSEWHERE = {
+    "console": "use print(...)",
+    "JSON": "use the json module: json.dumps(...), json.loads(...)",
+    "Promise": "use asyncio.gather(...)",
+    "undefined": "use None",
+    "null": "use None",
+    "true": "use True",
+    "false": "use False",
+    "const": "leave it out: Python has no `const`",
+    "Math": "use the math module, or round(), max(), min()",
+    "fetch": "there is no network here: call a connector",
+    "require": "use import",
+    "requests": "there is no network here: call a connector",
+    "httpx": "there is no network here: call a connector",
+    "help": "use describe(...)",
+}
+_STDLIB = frozenset("json re math datetime time random collections itertools functools statistics uuid csv io".split())  # noqa: SIM905
+_MAX_LISTED = 20
+_MAX_NAME = 100
+
+
+def is_there(module: str) -> bool:
+    """Whether a module of this name may be importable; False only where it certainly is not."""
+    top = module.partition(".")[0]
+    if module in ABSENT or top in ABSENT:
+        return False
+    return top in sys.stdlib_module_names or top in _NEWER_MODULES or top.startswith("_")
+
+
+def import_failure(module: str) -> str:
+    """What Python says of a module that is not there."""
+    top = module.partition(".")[0]
+    if top in ABSENT:
+        return f"ModuleNotFoundError: {top} is not available: {ABSENT[top]}"
+    return f"ModuleNotFoundError: No module named {top!r}"
+
+
+def import_hint(module: str, connectors: Iterable[str]) -> str | None:
+    """What to do without a module; None where its failure says so already."""
+    return None if module.partition(".")[0] in ABSENT else _and_connectors(_ONLY_STANDARD, connectors)
+
+
+def name_hint(name: str, own: Iterable[str], connectors: Iterable[str]) -> str | None:
+    """What to write for a name that nothing binds. `own` are the names that the script binds."""
+    if name in _ELSEWHERE:
+        return f"this is {'a script' if name == 'help' else 'Python'}: {_ELSEWHERE[name]}"
+    if name in _STDLIB:
+        return f"write `import {name}` first"
+    listed = list(connectors)
+    known = [*own, *sorted(GUEST_GLOBALS), *listed, *sorted(BUILTINS)]
+    close = difflib.get_close_matches(name[:_MAX_NAME], known, 1, 0.7)
+    return _and_connectors(f"did you mean `{close[0]}`?" if close else "", listed)
+
+
+def _and_connectors(hint: str, connectors: Iterable[str]) -> str | None:
+    names = ", ".join(sorted(connectors)[:_MAX_LISTED])
+    return "; ".join(filter(None, [hint, names and f"the connectors of this run: {names}"])) or None
