@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from isolith.checking import CheckMode
     from isolith.outcome import Outcome
     from isolith_bindings.connector import Connector
     from isolith_runtime.driver import Supply
@@ -34,8 +35,9 @@ class CodeMode:
     """Runs scripts against a set of connectors, each in an isolate of its own.
 
     `connectors`: decorated classes, instances, modules, functions or `Connector`s. `ceilings`: how far a caller may
-    raise a budget. `home`: where images are kept, in place of the user's cache folder. Use it as `async with`, so that
-    connectors are closed; safe for many executions at a time, in one event loop.
+    raise a budget. `check`: `strict` refuses what is certainly wrong before it runs; `warn` only says so; `off`.
+    `home`: where images are kept, in place of the user's cache folder. Use it as `async with`, so that connectors are
+    closed; safe for many executions at a time, in one event loop.
     """
 
     def __init__(
@@ -43,12 +45,14 @@ class CodeMode:
         connectors: Iterable[object] = (),
         *,
         policy: Policy = "trusted",
+        check: CheckMode = "strict",
         ceilings: HostPolicy | None = None,
         home: Path | None = None,
     ) -> None:
         self.connectors: list[Connector] = [as_connector(connector) for connector in connectors]
         self.catalog = Catalog(self.connectors)
         self.policy = policy
+        self._check: CheckMode = check
         self._ceilings = ceilings or HostPolicy()
         self._home = home
         self._running: set[Execution] = set()
@@ -105,6 +109,7 @@ class CodeMode:
             session,
             None if result_type is None else _validator(result_type),
             replay,
+            self._check,
         )
         execution = Execution(order)
         self._running.add(execution)

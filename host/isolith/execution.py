@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from isolith import ending
 from isolith.artifacts import ArtifactStore
 from isolith.calls import CallDesk, Identity
+from isolith.checking import Checking, CheckMode
 from isolith.events import Event, EventLog
+from isolith.given import Unfit, refuse_unfit
 from isolith.host_services import HostServices
 from isolith.internal import internal_error
 from isolith.logs import LogKeeper
@@ -23,7 +25,6 @@ from isolith.outcome import Diagnostic, Outcome, Usage
 from isolith.reply import Reply, reply_of
 from isolith_runtime import protocol
 from isolith_runtime.driver import Guest, State, Supply
-from isolith_runtime.guest import codec
 from isolith_runtime.inputs import Inputs, Recording
 from isolith_runtime.limits import Limits, Stop
 
@@ -53,6 +54,7 @@ class Order:
     session: str | None = None
     validate: Callable[[object], object] | None = None
     replay: Recording | None = None
+    check: CheckMode = "strict"
 
 
 class Execution:
@@ -77,6 +79,7 @@ class Execution:
             self._answer,
             self._refuse,
         )
+        self._check = Checking(order.check, order.catalog.connectors)
         self._guest: Guest | None = None
         self._script: Prepared = Prepared("", "", (), ())
         self._outbox: list[str] = []
@@ -131,13 +134,17 @@ class Execution:
             self._script = prepared
             self._warnings += prepared.warnings
             start = self._start_frame()
+            judged = await self._check.judged(prepared)
+            if isinstance(judged, Refused):
+                self._end(Reply("failed", error=judged.diagnostic))
+                return
             supply = await self._order.supply()
             if self._task_of_end is not None:
                 return  # cancelled meanwhile: the image may have taken its time
             self._timers.append(self._loop.call_later(self._budgets.wall_s, self._force, "wall_exceeded"))
             self._guest = Guest(supply, self._limits(), self._inputs, self._on_batch)
             self._guest.deliver([start])
-        except _Unfit as unfit:
+        except Unfit as unfit:
             self._end(Reply("failed", error=unfit.diagnostic))
         except Exception as error:  # noqa: BLE001 - the border of the execution: its outcome says it
             self._end(Reply("failed", error=internal_error(error, execution_id=self.execution_id)))
@@ -147,17 +154,9 @@ class Execution:
         return Limits(budgets.cpu_ms, budgets.memory_bytes, budgets.value_bytes + _BATCH_SLACK, budgets.fuel)
 
     def _start_frame(self) -> str:
-        """The first frame. Raises _Unfit for an input that cannot cross."""
+        """The first frame. Raises Unfit for an input that cannot cross."""
         budgets = self._budgets
-        try:
-            data = codec.encode(self._order.input)
-            size = len(codec.to_text(data))
-        except (codec.NoDataForm, codec.TooLarge, RecursionError) as error:
-            reason = str(error).replace("the value at $", "`input`") or "`input` has too many items"
-            raise _Unfit(f"{reason}", "give data: dicts, lists, text, numbers") from error
-        if size > budgets.input_bytes:
-            limit = f"{budgets.input_bytes:,}"
-            raise _Unfit(f"the input is {size:,} bytes; `input_bytes` is {limit}", "hand over less, or a connector")
+        refuse_unfit(self._order.input, budgets.input_bytes)
         return protocol.start(
             {
                 "source": self._script.text,
@@ -369,7 +368,7 @@ class Execution:
             value=shown.value,
             value_type=reply.value_type,
             error=reply.error,
-            warnings=(*self._warnings, *reply.warnings),
+            warnings=self._check.added((*self._warnings, *reply.warnings), reply.error),
             logs=tuple(self._logs.records),
             calls=self._desk.records(),
             artifacts=self._artifacts.records(),
@@ -391,9 +390,3 @@ class Execution:
 
 _MAX_WARNINGS = 200
 _MAX_PROGRESS_TEXT = 1000
-
-
-class _Unfit(Exception):
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.diagnostic = Diagnostic(kind="invalid_input", message=message, hint=hint)

@@ -166,8 +166,7 @@ class Calls:
             for called in (value for value in given if isinstance(value, Called)):
                 self.state.misused(called, node)
         elif name == "json.dumps" and given and isinstance(given[0], Called):
-            message = "TypeError: Object of type PendingCall is not JSON serializable"
-            self.state.say("exception", node, message, surroundings.NOT_AWAITED)
+            self.state.misused(given[0], node, hint=surroundings.NOT_AWAITED)
         elif name == "open":
             self.no_files(node)
         elif name == "input":

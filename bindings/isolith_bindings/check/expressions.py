@@ -260,9 +260,10 @@ class Expressions:
         left = self.value(node.left, scope)
         right = self.value(node.right, scope)
         if isinstance(left, Called):
-            self.state.misused(left, node)
+            self.state.misused(left, node, hint=surroundings.NOT_AWAITED)
         elif isinstance(right, Called):
-            self.state.misused(right, node, certain=isinstance(left, (Data, Text, Result)))
+            certain = isinstance(left, (Data, Text, Result))
+            self.state.misused(right, node, certain=certain, hint=surroundings.NOT_AWAITED)
         return UNKNOWN
 
     def unary(self, node: ast.UnaryOp, scope: Scope) -> Value:

@@ -59,9 +59,9 @@ def _attribute_hint(result: Result, kind: str, name: str) -> str | None:
         known = _properties(_one(result))
         if name in known:
             return f"this is a dict: write [{name!r}]"
-        if known:
+        if known and not _one(result).get("additionalProperties"):
             return f"this is a dict with the keys: {', '.join(list(known)[:20])}"
-        return "this is a dict: write ['key']"
+        return f"this is a dict: write [{name!r}]"
     if kind == "array" and name in _JAVASCRIPT:
         return _FOR_LISTS
     if kind == "array":

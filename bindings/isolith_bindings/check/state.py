@@ -72,8 +72,10 @@ class State:
         """There is no such connector or method."""
         self.say("unknown_tool", node, missing.message, missing.hint, tool=missing.tool)
 
-    def misused(self, called: Called, node: ast.expr | ast.stmt, *, certain: bool = True) -> None:
+    def misused(
+        self, called: Called, node: ast.expr | ast.stmt, *, certain: bool = True, hint: str | None = None
+    ) -> None:
         """A call is used in place of its result."""
         line, _ = self.places.of(called.node)
         message = f"{called.tool}(...) was called on line {line} but not awaited: write `await {called.tool}(...)`"
-        self.say("exception", node, f"TypeError: {message}", certain=certain)
+        self.say("exception", node, f"TypeError: {message}", hint, certain=certain)

@@ -1,0 +1,26 @@
+"""The input of a run, as it crosses into the guest."""
+
+from __future__ import annotations
+
+from isolith.outcome import Diagnostic
+from isolith_runtime.guest import codec
+
+
+class Unfit(Exception):
+    """No run can begin with what was given."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(kind="invalid_input", message=message, hint=hint)
+
+
+def refuse_unfit(given: object, max_bytes: int) -> None:
+    """Raise Unfit for an input that cannot cross, or is larger than its budget."""
+    try:
+        size = len(codec.to_text(codec.encode(given)))
+    except (codec.NoDataForm, codec.TooLarge, RecursionError) as error:
+        reason = str(error).replace("the value at $", "`input`") or "`input` has too many items"
+        raise Unfit(reason, "give data: dicts, lists, text, numbers") from error
+    if size > max_bytes:
+        limit = f"{max_bytes:,}"
+        raise Unfit(f"the input is {size:,} bytes; `input_bytes` is {limit}", "hand over less, or a connector")
