@@ -11,10 +11,11 @@ from sqlalchemy import select
 from isolith.journal import executions, schema
 from isolith.journal.errors import AlreadyDecided, DigestMismatch, UnknownEntry
 from isolith.journal.model import Answer, Decided
+from isolith.journal.queries import Row, all_rows
 from isolith.journal.rows import call_of, decision_of
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, RowMapping
+    from sqlalchemy import Connection
 
     from isolith.journal.model import Call, Decision
     from isolith.journal.store import Store
@@ -89,7 +90,7 @@ class Approvals:
                 query = query.join(schema.executions, _E.execution_id == _C.execution_id)
                 query = query.where(_E.principal == principal)
             query = query.order_by(_C.created_at, _C.execution_id, _C.number)
-            return [call_of(row) for row in connection.execute(query).mappings()]
+            return [call_of(row) for row in all_rows(connection, query)]
 
         return await self._store.read(work)
 
@@ -98,7 +99,7 @@ class Approvals:
 
         def work(connection: Connection) -> list[Decision]:
             query = select(schema.decisions).where(_D.execution_id == execution_id).order_by(_D.number, _D.round)
-            return [decision_of(row) for row in connection.execute(query).mappings()]
+            return [decision_of(row) for row in all_rows(connection, query)]
 
         return await self._store.read(work)
 
@@ -114,19 +115,17 @@ def _decide(transaction: Transaction, verdict: _Verdict) -> Decided:
         raise DigestMismatch(
             f"the answer to call {answer.number} of {stream} is about other arguments than those that wait: look again"
         )
-    row = {**key, "round": call["asked"], "digest": call["digest"], "verdict": verdict.verdict, "who": answer.who}
+    row: Row = {**key, "round": call["asked"], "digest": call["digest"], "verdict": verdict.verdict, "who": answer.who}
     row |= {"at": transaction.now, "arguments": answer.arguments, "reason": answer.reason}
     (stored,) = transaction.insert(stream, f"decision {verdict.verdict}", schema.decisions, [row])
-    values = {"status": verdict.status, "edited_arguments": answer.arguments}
-    if verdict.status != "approved":
-        values["ended_at"] = transaction.now
-    updated = transaction.update(stream, f"call {verdict.status}", schema.calls, key, values)
-    assert updated is not None
+    ended_at = None if verdict.status == "approved" else transaction.now
+    values: Row = {"status": verdict.status, "edited_arguments": answer.arguments, "ended_at": ended_at}
+    transaction.update(stream, f"call {verdict.status}", schema.calls, key, values)
     execution = executions.load(transaction.connection, stream, transaction)
-    return Decided(decision_of(stored), call_of(updated), execution)
+    return Decided(decision_of(stored), call_of(_call(transaction, answer)), execution)
 
 
-def _call(transaction: Transaction, answer: Answer) -> RowMapping:
+def _call(transaction: Transaction, answer: Answer) -> Row:
     query = select(schema.calls).where(_C.execution_id == answer.execution_id, _C.number == answer.number)
     rows = transaction.rows(query)
     if not rows:
@@ -134,7 +133,7 @@ def _call(transaction: Transaction, answer: Answer) -> RowMapping:
     return rows[0]
 
 
-def _decision(transaction: Transaction, call: RowMapping) -> Decision | None:
+def _decision(transaction: Transaction, call: Row) -> Decision | None:
     query = select(schema.decisions).where(
         _D.execution_id == call["execution_id"], _D.number == call["number"], _D.round == call["asked"]
     )

@@ -11,15 +11,16 @@ from sqlalchemy import select
 from isolith.journal import grants, schema
 from isolith.journal.digests import digest_of_call
 from isolith.journal.errors import UnknownEntry, WrongStatus
+from isolith.journal.queries import Row, all_rows, one_row
 from isolith.journal.rows import call_of
 from isolith.journal.statuses import CallStatus, calls_before
 from isolith.journal.times import to_micros
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from sqlalchemy import Connection, RowMapping
+    from sqlalchemy import Connection
 
     from isolith.journal.model import Call, CallOutcome, Encoded, Lease, NewCall, RevertOutcome
     from isolith.journal.store import Store
@@ -44,7 +45,7 @@ class Calls:
 
         def work(transaction: Transaction) -> list[Call]:
             _running(transaction, lease)
-            at = {"started_at": transaction.now, "attempts": 1, "asked": 0}
+            at: Row = {"started_at": transaction.now, "attempts": 1, "asked": 0}
             rows = [_row(transaction, lease, call, "started") | at for call in calls]
             return [call_of(row) for row in transaction.insert(lease.execution_id, "calls started", schema.calls, rows)]
 
@@ -75,8 +76,9 @@ class Calls:
         return await self._store.write(work, hard=True)
 
     async def begin(self, lease: Lease, number: int) -> Call:
-        """An approved call, about to be made: `started`, its decision spent, on the disk. Its `edited_arguments`, where
-        it has some, are what is to be sent. Raises LeaseLost, WrongStatus.
+        """An approved call, about to be made: `started`, its decision spent, on the disk.
+
+        Its `edited_arguments`, where it has some, are what is to be sent. Raises LeaseLost, WrongStatus.
         """
 
         def work(transaction: Transaction) -> Call:
@@ -110,13 +112,14 @@ class Calls:
         outcome: Encoded | None = None,
         error: Encoded | None = None,
     ) -> Call:
-        """How a call ended; also how a person settled an `unknown` one. Give the script what is returned: it is what
-        the journal has. Raises LeaseLost, WrongStatus, TooLarge.
+        """How a call ended; also how a person settled an `unknown` one.
+
+        Give the script what is returned: it is what the journal has. Raises LeaseLost, WrongStatus, TooLarge.
         """
 
         def work(transaction: Transaction) -> Call:
             transaction.hold(lease)
-            values = {"ended_at": transaction.now, "error": error}
+            values: Row = {"ended_at": transaction.now, "error": error}
             values |= _outcome(transaction, lease.execution_id, number, outcome)
             row = _move(transaction, lease.execution_id, number, status, values)
             return call_of({**row, "outcome": whole_outcome(transaction.connection, row)})
@@ -131,7 +134,7 @@ class Calls:
         def work(transaction: Transaction) -> Call:
             transaction.hold(lease)
             asked = _load(transaction.connection, lease.execution_id, number)["asked"] + 1
-            values = {"asked": asked, **_question(reason, effect, expires_at)}
+            values: Row = {"asked": asked, **_question(reason, effect, expires_at)}
             return call_of(_move(transaction, lease.execution_id, number, "pending_approval", values))
 
         return await self._store.write(work, hard=True)
@@ -144,16 +147,17 @@ class Calls:
 
         def work(transaction: Transaction) -> list[Call]:
             transaction.hold(lease)
-            for before, after in (("started", "unknown"), ("reverting", "revert_unknown")):
-                _move_all(transaction, lease.execution_id, (before,), after)
-            unknown = ("unknown", "revert_unknown")
-            return [call_of(row) for row in _rows(transaction.connection, lease.execution_id, unknown)]
+            _move_all(transaction, lease.execution_id, {"started"}, "unknown")
+            _move_all(transaction, lease.execution_id, {"reverting"}, "revert_unknown")
+            rows = _rows(transaction.connection, lease.execution_id, {"unknown", "revert_unknown"})
+            return [call_of(row) for row in rows]
 
         return await self._store.write(work)
 
     async def arrive_late(self, execution_id: str, number: int, late: Encoded) -> Call:
-        """What came after the call had been given up (`cancelled`, `unknown`, `failed` by its time): kept beside its
-        status, which stays. Needs no lease. Raises WrongStatus, UnknownEntry.
+        """What came after the call had been given up (`cancelled`, `unknown`, `failed` by its time).
+
+        Kept beside its status, which stays. Needs no lease. Raises WrongStatus, UnknownEntry.
         """
 
         def work(transaction: Transaction) -> Call:
@@ -216,11 +220,11 @@ class Calls:
 
 def close(transaction: Transaction, execution_id: str) -> None:
     """At the end of an execution no call stays open."""
-    _move_all(transaction, execution_id, ("pending_approval", "approved"), "cancelled")
-    _move_all(transaction, execution_id, ("started",), "unknown")
+    _move_all(transaction, execution_id, {"pending_approval", "approved"}, "cancelled")
+    _move_all(transaction, execution_id, {"started"}, "unknown")
 
 
-def whole_outcome(connection: Connection, row: Mapping[str, object]) -> str | None:
+def whole_outcome(connection: Connection, row: Row) -> str | None:
     """The outcome of a row of `calls`, wherever it is kept."""
     handle = row["outcome_handle"]
     if handle is None:
@@ -230,7 +234,7 @@ def whole_outcome(connection: Connection, row: Mapping[str, object]) -> str | No
     return bytes(connection.execute(query).scalar_one()).decode()
 
 
-def _row(transaction: Transaction, lease: Lease, call: NewCall, status: CallStatus) -> dict[str, object]:
+def _row(transaction: Transaction, lease: Lease, call: NewCall, status: CallStatus) -> Row:
     """A new row. The digest is of the arguments as they are stored: that is what a person sees."""
     arguments = transaction.stored(call.arguments)
     return {
@@ -251,18 +255,18 @@ def _row(transaction: Transaction, lease: Lease, call: NewCall, status: CallStat
     }
 
 
-def _question(reason: str, effect: str | None, expires_at: datetime | None) -> dict[str, object]:
+def _question(reason: str, effect: str | None, expires_at: datetime | None) -> Row:
     expiry = None if expires_at is None else to_micros(expires_at)
     return {"reason": reason, "effect": effect, "expires_at": expiry}
 
 
-def _outcome(transaction: Transaction, execution_id: str, number: int, outcome: Encoded | None) -> dict[str, object]:
+def _outcome(transaction: Transaction, execution_id: str, number: int, outcome: Encoded | None) -> Row:
     """Where an outcome goes: into its row, or, being large, beside it."""
     if outcome is None or len(outcome) <= transaction.settings.caps.inline:
         return {"outcome": outcome, "outcome_handle": None}
     content = transaction.admit_outcome(outcome).encode()
     handle = f"out_{secrets.token_urlsafe(16)}"
-    row = {"handle": handle, "execution_id": execution_id, "purpose": "outcome", "mime": _OUTCOME_MIME}
+    row: Row = {"handle": handle, "execution_id": execution_id, "purpose": "outcome", "mime": _OUTCOME_MIME}
     row |= {"name": f"outcome of call {number}", "size": len(content), "at": transaction.now}
     row |= {"sha256": hashlib.sha256(content).hexdigest(), "content": content}
     transaction.insert(execution_id, "outcome kept", schema.artifacts, [row])
@@ -270,15 +274,12 @@ def _outcome(transaction: Transaction, execution_id: str, number: int, outcome: 
 
 
 def _running(transaction: Transaction, lease: Lease) -> None:
-    transaction.hold(lease)
-    executions = schema.executions.c
-    query = select(executions.status).where(executions.execution_id == lease.execution_id)
-    status = transaction.connection.execute(query).scalar_one()
+    status = transaction.hold(lease).status
     if status != "running":
-        raise WrongStatus(f"execution {lease.execution_id} is {status}: it makes no calls", status)
+        raise WrongStatus(f"execution {lease.execution_id} is {status}: it makes no calls", str(status))
 
 
-def _start_again(transaction: Transaction, lease: Lease, number: int, before: CallStatus) -> dict[str, object]:
+def _start_again(transaction: Transaction, lease: Lease, number: int, before: CallStatus) -> Row:
     attempts = _load(transaction.connection, lease.execution_id, number)["attempts"] + 1
     values = {"started_at": transaction.now, "ended_at": None, "attempts": attempts}
     return _move(transaction, lease.execution_id, number, "started", values, (before,))
@@ -289,9 +290,9 @@ def _move(
     execution_id: str,
     number: int,
     status: CallStatus,
-    values: Mapping[str, object],
-    before: Iterable[CallStatus] | None = None,
-) -> dict[str, object]:
+    values: Row,
+    before: Collection[CallStatus] | None = None,
+) -> Row:
     row = transaction.update(
         execution_id,
         f"call {status}",
@@ -305,27 +306,25 @@ def _move(
 
 def _move_all(transaction: Transaction, execution_id: str, before: Collection[CallStatus], after: CallStatus) -> None:
     for row in _rows(transaction.connection, execution_id, before):
-        values = {"ended_at": transaction.now} if after == "cancelled" else {}
+        values: Row = {"ended_at": transaction.now} if after == "cancelled" else {}
         _move(transaction, execution_id, row["number"], after, values, before)
 
 
-def _refuse(transaction: Transaction, execution_id: str, number: int, what: str) -> dict[str, object]:
+def _refuse(transaction: Transaction, execution_id: str, number: int, what: str) -> Row:
     status = _load(transaction.connection, execution_id, number)["status"]
     raise WrongStatus(f"call {number} of {execution_id} is {status}, which allows no {what}", status)
 
 
-def _load(connection: Connection, execution_id: str, number: int) -> RowMapping:
+def _load(connection: Connection, execution_id: str, number: int) -> Row:
     query = select(schema.calls).where(_C.execution_id == execution_id, _C.number == number)
-    row = connection.execute(query).mappings().one_or_none()
+    row = one_row(connection, query)
     if row is None:
         raise UnknownEntry(f"execution {execution_id} has no call {number}")
     return row
 
 
-def _rows(
-    connection: Connection, execution_id: str, statuses: Collection[CallStatus] | None
-) -> list[Mapping[str, object]]:
+def _rows(connection: Connection, execution_id: str, statuses: Collection[CallStatus] | None) -> list[Row]:
     query = select(schema.calls).where(_C.execution_id == execution_id).order_by(_C.number)
     if statuses is not None:
         query = query.where(_C.status.in_(sorted(statuses)))
-    return list(connection.execute(query).mappings())
+    return all_rows(connection, query)

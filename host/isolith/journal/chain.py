@@ -48,7 +48,7 @@ class Record:
 
     def changes(self) -> list[Change]:
         """What it says was written. Raises ValueError for a body that nobody of ours wrote."""
-        found = json.loads(self.body)
+        found: list[tuple[list[str], str | None]] = json.loads(self.body)
         return [Change(tuple(row), digest) for row, digest in found]
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 
 from isolith.journal import schema
 from isolith.journal.errors import TooLarge, UnknownEntry
+from isolith.journal.queries import Row, all_rows, one_row
 from isolith.journal.rows import artifact_of, hibernation_of
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ class Artifacts:
     async def keep(
         self, lease: Lease, content: bytes, *, mime: str, name: str | None = None, handle: str | None = None
     ) -> Artifact:
-        """Keep bytes under a handle nobody can guess, or under the caller's. Raises LeaseLost, TooLarge past the caps
-        of one or of all of the execution, DuplicateEntry.
+        """Keep bytes under a handle nobody can guess, or under the caller's.
+
+        Raises LeaseLost, TooLarge past the caps of one or of all of the execution, DuplicateEntry.
         """
         caps = self._store.settings.caps
         if len(content) > caps.artifact:
@@ -45,7 +47,7 @@ class Artifacts:
             held = held.where(_A.purpose == "artifact")
             if transaction.connection.execute(held).scalar_one() + len(content) > caps.artifacts:
                 raise TooLarge(f"an execution may keep {caps.artifacts:,} bytes of artifacts in all")
-            row: dict[str, object] = {"handle": handle or f"art_{secrets.token_urlsafe(16)}", "purpose": "artifact"}
+            row: Row = {"handle": handle or f"art_{secrets.token_urlsafe(16)}", "purpose": "artifact"}
             row |= {"execution_id": lease.execution_id, "mime": mime, "name": name, "size": len(content)}
             row |= {"sha256": hashlib.sha256(content).hexdigest(), "at": transaction.now, "content": content}
             (stored,) = transaction.insert(lease.execution_id, "artifact kept", schema.artifacts, [row])
@@ -70,7 +72,7 @@ class Artifacts:
 
         def work(connection: Connection) -> list[Artifact]:
             query = select(*_LISTED).where(_A.execution_id == execution_id, _A.purpose == "artifact")
-            return [artifact_of(row) for row in connection.execute(query.order_by(_A.at, _A.handle)).mappings()]
+            return [artifact_of(row) for row in all_rows(connection, query.order_by(_A.at, _A.handle))]
 
         return await self._store.read(work)
 
@@ -101,7 +103,7 @@ class Hibernations:
 
         def work(connection: Connection) -> Hibernation | None:
             query = select(schema.hibernations).where(_H.execution_id == execution_id)
-            row = connection.execute(query).mappings().one_or_none()
+            row = one_row(connection, query)
             return None if row is None else hibernation_of(row)
 
         return await self._store.read(work)

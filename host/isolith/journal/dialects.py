@@ -13,7 +13,10 @@ the power, with all that was committed before it.
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import os
+import sqlite3
 import stat
 import time
 from contextlib import contextmanager
@@ -21,18 +24,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import create_engine, event, text
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from isolith.errors import UsageError
+from isolith.journal.errors import JournalError
+from isolith.journal.statements import Statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
+    from contextlib import AbstractContextManager
 
     from sqlalchemy import URL, Connection, Engine
     from sqlalchemy.engine.interfaces import DBAPIConnection
-    from sqlalchemy.exc import DBAPIError
 
 _BUSY_MS = 30_000
 _PASSING = {"40001", "40P01", "55P03"}
@@ -48,14 +54,15 @@ class Dialect(Protocol):
     readers: int
     blob: str
     """Its type for bytes, in the migrations."""
+    statements: Statements
+    failures: tuple[type[Exception], ...]
+    """What it raises when it cannot."""
 
-    @contextmanager
-    def writing(self, *, hard: bool) -> Iterator[Connection]:
+    def writing(self, *, hard: bool) -> AbstractContextManager[Connection]:
         """A transaction that writes; committed at the end of the block."""
         ...
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """A transaction that sees one state of the database."""
         ...
 
@@ -67,7 +74,7 @@ class Dialect(Protocol):
         """Wait until nobody else migrates; held to the end of the transaction."""
         ...
 
-    def is_passing(self, error: DBAPIError) -> bool:
+    def is_passing(self, error: Exception) -> bool:
         """Whether the same transaction may succeed when it is tried again."""
         ...
 
@@ -87,6 +94,10 @@ class SQLite:
         self._engine = create_engine(f"sqlite:///{path}", poolclass=QueuePool, pool_size=self.readers + 1)
         event.listen(self._engine, "connect", self._prepare)
         event.listen(self._engine, "begin", self._begin)
+        self._writer = _Writer(self._engine, sqlite_begin="IMMEDIATE")
+        self._hard: bool | None = None
+        self.statements = Statements(SQLiteDialect_pysqlite(paramstyle="named"))
+        self.failures: tuple[type[Exception], ...] = (SQLAlchemyError, sqlite3.Error)
 
     @staticmethod
     def _prepare(connection: DBAPIConnection, _record: object) -> None:
@@ -102,17 +113,19 @@ class SQLite:
         connection.exec_driver_sql(f"BEGIN {mode}")
 
     @contextmanager
-    def writing(self, *, hard: bool) -> Iterator[Connection]:
+    def writing(self, *, hard: bool) -> Generator[Connection]:
         """The flush is a setting of the connection, and can only be changed outside of a transaction."""
-        with self._engine.connect() as connection:
+        connection = self._writer.connection()
+        if hard != self._hard:
             raw = connection.connection.dbapi_connection
-            assert raw is not None
-            raw.cursor().execute(f"PRAGMA synchronous={'FULL' if hard else 'NORMAL'}")
-            with connection.execution_options(sqlite_begin="IMMEDIATE").begin():
-                yield connection
+            if raw is not None:
+                raw.cursor().execute(f"PRAGMA synchronous={'FULL' if hard else 'NORMAL'}")
+            self._hard = hard
+        with self._writer.transaction(connection):
+            yield connection
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Generator[Connection]:
         """WAL: readers see the state at their first read, and wait for nobody."""
         with self._engine.connect() as connection, connection.begin():
             yield connection
@@ -124,12 +137,13 @@ class SQLite:
     def lock_for_migration(self, connection: Connection) -> None:
         """`BEGIN IMMEDIATE` is that already."""
 
-    def is_passing(self, error: DBAPIError) -> bool:  # noqa: ARG002 - it waited `_BUSY_MS` itself
+    def is_passing(self, error: Exception) -> bool:  # noqa: ARG002 - it waited `_BUSY_MS` itself
         """Never."""
         return False
 
     def dispose(self) -> None:
         """Close the connections; the last one folds the log into the file."""
+        self._writer.close()
         self._engine.dispose()
 
 
@@ -146,21 +160,25 @@ class Postgres:
             pool_pre_ping=True,
             connect_args={"connect_timeout": 10, "application_name": "isolith"},
         )
+        self._writer = _Writer(self._engine)
+        self.statements = Statements(self._engine.dialect)
+        self.failures: tuple[type[Exception], ...] = (SQLAlchemyError, self._engine.dialect.loaded_dbapi.Error)
 
     @contextmanager
-    def writing(self, *, hard: bool) -> Iterator[Connection]:
+    def writing(self, *, hard: bool) -> Generator[Connection]:
         """READ COMMITTED: what matters is locked by the row in `heads`."""
-        with self._engine.begin() as connection:
+        connection = self._writer.connection()
+        with self._writer.transaction(connection):
             if not hard:
                 connection.execute(_SOFT)
             yield connection
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Generator[Connection]:
         """REPEATABLE READ, so that an export or a check sees one state."""
-        with self._engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection:
-            with connection.begin():
-                yield connection
+        connecting = self._engine.connect().execution_options(isolation_level="REPEATABLE READ")
+        with connecting as connection, connection.begin():
+            yield connection
 
     def now(self, connection: Connection) -> int:
         """The server's clock: leases of hosts whose clocks differ are compared by it."""
@@ -170,13 +188,46 @@ class Postgres:
         """An advisory lock: there may be no table to lock yet."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
 
-    def is_passing(self, error: DBAPIError) -> bool:
+    def is_passing(self, error: Exception) -> bool:
         """Deadlocks between groups that lock several executions; each is then run by itself."""
-        return getattr(error.orig, "sqlstate", None) in _PASSING
+        return getattr(getattr(error, "orig", error), "sqlstate", None) in _PASSING
 
     def dispose(self) -> None:
         """Close the connections."""
+        self._writer.close()
         self._engine.dispose()
+
+
+class _Writer:
+    """The one connection that writes, kept open; after a failure the next write gets a new one."""
+
+    def __init__(self, engine: Engine, **options: object) -> None:
+        self._engine = engine
+        self._options = options
+        self._open: Connection | None = None
+
+    def connection(self) -> Connection:
+        if self._open is None:
+            self._open = self._engine.connect().execution_options(**self._options)
+        return self._open
+
+    @contextmanager
+    def transaction(self, connection: Connection) -> Generator[None]:
+        try:
+            with connection.begin():
+                yield
+        except JournalError:
+            raise  # of ours, and rolled back
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._open is not None:
+            opened, self._open = self._open, None
+            with contextlib.suppress(SQLAlchemyError):  # it is of no use any more
+                opened.invalidate()
+                opened.close()
 
 
 _SOFT = text("SET LOCAL synchronous_commit = off")
@@ -203,10 +254,8 @@ def connect(url: str) -> Dialect:
 
 
 def _postgres(url: URL) -> Postgres:
-    try:
-        import psycopg  # noqa: F401, PLC0415 - the extra
-    except ImportError:
-        raise UsageError("a journal in Postgres needs `pip install 'isolith[postgres]'`") from None
+    if importlib.util.find_spec("psycopg") is None:
+        raise UsageError("a journal in Postgres needs `pip install 'isolith[postgres]'`")
     return Postgres(url.set(drivername="postgresql+psycopg"))
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import and_, func, select
 
 from isolith.journal import calls, chain, leases, schema
 from isolith.journal.errors import UnknownEntry, WrongStatus
+from isolith.journal.queries import Row, all_rows, one_row
 from isolith.journal.rows import execution_of, order_of
 from isolith.journal.statuses import FINAL, ExecutionStatus, RollbackStatus, executions_before
 from isolith.journal.times import to_micros
@@ -17,8 +18,9 @@ from isolith.journal.transaction import JOURNAL
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime, timedelta
+    from typing import Any
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from isolith.journal.model import Encoded, Execution, Lease, Order
     from isolith.journal.store import Store
@@ -59,10 +61,10 @@ class Executions:
 
         def work(transaction: Transaction) -> Lease:
             now, stream = transaction.now, order.execution_id
-            transaction.begin_stream(stream)
+            transaction.begin_stream(stream).status = "running"
             transaction.insert(stream, "ordered", schema.orders, [asdict(order)])
-            row = {"execution_id": stream, "status": "running", "principal": order.principal}
-            row |= {"session": order.session, "created_at": now, "updated_at": now}
+            row: Row = {"execution_id": stream, "status": "running", "created_at": now, "updated_at": now}
+            row |= {"principal": order.principal, "session": order.session}
             transaction.insert(stream, "created", schema.executions, [row])
             transaction.note(
                 JOURNAL, "execution created", [chain.Change((EXISTS, stream), transaction.head(stream).hash)]
@@ -99,8 +101,9 @@ class Executions:
         return await self._store.write(work, hard=True)
 
     async def roll_back(self, lease: Lease, rollback: RollbackStatus, *, outcome: Encoded | None = None) -> Execution:
-        """Say how far the rollback of an ended execution is. `done` moves it to `rolled_back` and lets the lease go,
-        `partial` lets the lease go. Raises LeaseLost, WrongStatus.
+        """Say how far the rollback of an ended execution is.
+
+        `done` moves it to `rolled_back`; `done` and `partial` let the lease go. Raises LeaseLost, WrongStatus.
         """
 
         def work(transaction: Transaction) -> Execution:
@@ -126,7 +129,7 @@ class Executions:
 
         def work(connection: Connection) -> Order:
             query = select(schema.orders).where(schema.orders.c.execution_id == execution_id)
-            row = connection.execute(query).mappings().one_or_none()
+            row = one_row(connection, query)
             if row is None:
                 raise unknown(execution_id)
             return order_of(row)
@@ -137,10 +140,11 @@ class Executions:
         """What it was moved with last. Raises UnknownEntry."""
 
         def work(connection: Connection) -> Encoded | None:
-            row = connection.execute(select(_E.outcome).where(_E.execution_id == execution_id)).one_or_none()
+            row = one_row(connection, select(_E.outcome).where(_E.execution_id == execution_id))
             if row is None:
                 raise unknown(execution_id)
-            return row[0]
+            outcome: Encoded | None = row["outcome"]
+            return outcome
 
         return await self._store.read(work)
 
@@ -150,14 +154,14 @@ class Executions:
 
         def work(connection: Connection) -> list[Execution]:
             query = _query().order_by(_E.created_at.desc(), _E.execution_id).limit(which.limit)
-            return [execution_of(row) for row in connection.execute(_filtered(query, which)).mappings()]
+            return [execution_of(row) for row in all_rows(connection, _filtered(query, which))]
 
         return await self._store.read(work)
 
 
 def load(connection: Connection, execution_id: str, transaction: Transaction | None = None) -> Execution:
     """One execution. In a transaction the lease is that of its head, which may not be written yet."""
-    row = connection.execute(_query().where(_E.execution_id == execution_id)).mappings().one_or_none()
+    row = one_row(connection, _query().where(_E.execution_id == execution_id))
     if row is None:
         raise unknown(execution_id)
     if transaction is None:
@@ -170,14 +174,14 @@ def unknown(execution_id: str) -> UnknownEntry:
     return UnknownEntry(f"there is no execution {execution_id}, or no longer")
 
 
-def _query() -> Select[*tuple[object, ...]]:
+def _query() -> Select[*tuple[Any, ...]]:
     columns = [column for column in _E if column.name != "outcome"]
     joined = schema.executions.outerjoin(schema.heads, schema.heads.c.stream == _E.execution_id)
     return select(*columns, _PENDING.label("pending"), schema.heads.c.owner.label("owner")).select_from(joined)
 
 
-def _filtered(query: Select[*tuple[object, ...]], which: Filter) -> Select[*tuple[object, ...]]:
-    conditions = []
+def _filtered(query: Select[*tuple[Any, ...]], which: Filter) -> Select[*tuple[Any, ...]]:
+    conditions: list[ColumnElement[bool]] = []
     if which.statuses is not None:
         conditions.append(_E.status.in_(sorted(which.statuses)))
     if which.principal is not None or not which.any_principal:
@@ -196,14 +200,18 @@ def _set(
     if transaction.update(execution_id, what, schema.executions, key, values, {"status": before}) is None:
         status = load(transaction.connection, execution_id).status
         raise WrongStatus(f"execution {execution_id} is {status}, which allows no {what}", status)
+    if "status" in values:
+        head = transaction.head(execution_id)
+        head.status = str(values["status"])
+        transaction.touch(head)
 
 
 def _still_waits(transaction: Transaction, execution_id: str) -> None:
     """A decision that came between the last look and the pause would wake nobody."""
     call = schema.calls.c
-    query = select(call.status, func.count()).where(call.execution_id == execution_id).group_by(call.status)
-    counts: dict[str, int] = {status: count for status, count in transaction.connection.execute(query)}
-    if counts.get("approved"):
+    query = select(call.status).where(call.execution_id == execution_id).distinct()
+    statuses = {row["status"] for row in transaction.rows(query)}
+    if "approved" in statuses:
         raise WrongStatus(f"calls of execution {execution_id} were approved meanwhile: make them", "approved")
-    if not counts.get("pending_approval"):
+    if "pending_approval" not in statuses:
         raise WrongStatus(f"execution {execution_id} waits for nobody: go on", "approved")

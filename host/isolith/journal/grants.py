@@ -9,11 +9,12 @@ from sqlalchemy import or_, select
 
 from isolith.journal import schema
 from isolith.journal.errors import UnknownEntry, WrongStatus
+from isolith.journal.queries import Row, one_row
 from isolith.journal.rows import grant_of
 from isolith.journal.transaction import JOURNAL
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, RowMapping
+    from sqlalchemy import Connection
 
     from isolith.journal.model import Grant, NewGrant
     from isolith.journal.store import Store
@@ -35,7 +36,7 @@ class Grants:
             raise ValueError("a grant is for at least one use, and for some time")
 
         def work(transaction: Transaction) -> Grant:
-            row = {"grant_id": f"grant_{secrets.token_urlsafe(16)}", "connector": grant.connector}
+            row: Row = {"grant_id": f"grant_{secrets.token_urlsafe(16)}", "connector": grant.connector}
             row |= {"method": grant.method, "who": grant.who, "principal": grant.principal}
             row |= {"execution_id": grant.execution_id, "reason": grant.reason}
             times = {"created_at": transaction.now, "expires_at": transaction.now + lasts}
@@ -51,13 +52,12 @@ class Grants:
 
         def work(transaction: Transaction) -> Grant:
             transaction.head(JOURNAL)
-            key, values = {"grant_id": grant_id}, {"revoked_by": who, "uses_left": 0}
             found = _load(transaction.connection, grant_id)
             if found["revoked_by"] is not None:
                 raise WrongStatus(f"grant {grant_id} was already revoked by {found['revoked_by']}", "revoked")
-            row = transaction.update(JOURNAL, "grant revoked", schema.grants, key, values)
-            assert row is not None
-            return grant_of(row)
+            key, values = {"grant_id": grant_id}, {"revoked_by": who, "uses_left": 0}
+            transaction.update(JOURNAL, "grant revoked", schema.grants, key, values)
+            return grant_of(_load(transaction.connection, grant_id))
 
         return await self._store.write(work, hard=True)
 
@@ -87,13 +87,13 @@ def apply(transaction: Transaction, execution_id: str, number: int) -> None:
     grant, key = found[0], {"execution_id": execution_id, "number": number}
     uses = {"uses_left": grant["uses_left"] - 1}
     transaction.update(JOURNAL, "grant used", schema.grants, {"grant_id": grant["grant_id"]}, uses)
-    row = {**key, "round": call["asked"], "digest": call["digest"], "verdict": "approve", "who": grant["who"]}
+    row: Row = {**key, "round": call["asked"], "digest": call["digest"], "verdict": "approve", "who": grant["who"]}
     row |= {"at": transaction.now, "reason": grant["reason"], "grant_id": grant["grant_id"]}
     transaction.insert(execution_id, "approved by grant", schema.decisions, [row])
     transaction.update(execution_id, "call approved", schema.calls, key, {"status": "approved"})
 
 
-def _covering(transaction: Transaction, call: RowMapping) -> list[RowMapping]:
+def _covering(transaction: Transaction, call: Row) -> list[Row]:
     executions = schema.executions.c
     whom = select(executions.principal).where(executions.execution_id == call["execution_id"]).scalar_subquery()
     query = (
@@ -105,11 +105,11 @@ def _covering(transaction: Transaction, call: RowMapping) -> list[RowMapping]:
         .order_by(_G.expires_at, _G.grant_id)
         .limit(1)
     )
-    return list(transaction.rows(query))
+    return transaction.rows(query)
 
 
-def _load(connection: Connection, grant_id: str) -> RowMapping:
-    row = connection.execute(select(schema.grants).where(_G.grant_id == grant_id)).mappings().one_or_none()
+def _load(connection: Connection, grant_id: str) -> Row:
+    row = one_row(connection, select(schema.grants).where(_G.grant_id == grant_id))
     if row is None:
         raise UnknownEntry(f"there is no grant {grant_id}")
     return row

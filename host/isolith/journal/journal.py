@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Self
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from isolith.journal import chain, schema
 from isolith.journal.approvals import Approvals
 from isolith.journal.calls import Calls
@@ -53,7 +51,7 @@ class Journal:
         Raises UsageError for a URL that is none, NewerJournal, JournalUnavailable.
         """
         settings = settings or Settings()
-        dialect = await asyncio.get_running_loop().run_in_executor(None, _open, url, settings)
+        dialect = await asyncio.get_running_loop().run_in_executor(None, _open, url)
         return cls(Store(dialect, settings))
 
     async def close(self) -> None:
@@ -69,15 +67,15 @@ class Journal:
         await self.close()
 
 
-def _open(url: str, settings: Settings) -> Dialect:
+def _open(url: str) -> Dialect:
     dialect = connect(url)
     try:
         with dialect.writing(hard=True) as connection:
             migrate(connection, dialect)
             _begin_chain(connection)
-    except SQLAlchemyError as error:
+    except dialect.failures as error:
         dialect.dispose()
-        raise unavailable(error) from error
+        raise unavailable(error) from None
     except BaseException:
         dialect.dispose()
         raise

@@ -43,8 +43,9 @@ class Leases:
         return await self._store.write(work, hard=True)
 
     async def renew(self, leases: Iterable[Lease], lasts: timedelta) -> list[Lease]:
-        """Those that are still ours, each with its new expiry; stop working on the others. Call it every third of
-        `lasts`, for all executions of a host at once.
+        """Those that are still ours, each with its new expiry; stop working on the others.
+
+        Call it every third of `lasts`, for all executions of a host at once.
         """
 
         def work(transaction: Transaction) -> list[Lease]:
@@ -82,7 +83,7 @@ class Leases:
             query = (
                 select(execution.execution_id)
                 .join(schema.heads, head.stream == execution.execution_id)
-                .where(or_(execution.status == "running", execution.rollback == "under_way"))
+                .where(or_(head.status == "running", execution.rollback == "under_way"))
                 .where(or_(head.owner.is_(None), head.until <= transaction.now))
                 .order_by(execution.created_at)
                 .limit(limit)

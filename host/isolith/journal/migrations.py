@@ -24,7 +24,7 @@ Migration = tuple[str, ...]
 
 _TABLES: Migration = (
     """CREATE TABLE heads (stream VARCHAR NOT NULL, seq BIGINT NOT NULL, hash VARCHAR NOT NULL, bytes BIGINT NOT NULL,
-    owner VARCHAR, fence BIGINT NOT NULL, until BIGINT, PRIMARY KEY (stream))""",
+    status VARCHAR, owner VARCHAR, fence BIGINT NOT NULL, until BIGINT, PRIMARY KEY (stream))""",
     """CREATE TABLE records (stream VARCHAR NOT NULL, seq INTEGER NOT NULL, at BIGINT NOT NULL, what VARCHAR NOT NULL,
     body TEXT NOT NULL, previous VARCHAR NOT NULL, hash VARCHAR NOT NULL, PRIMARY KEY (stream, seq))""",
     """CREATE TABLE orders (execution_id VARCHAR NOT NULL, script TEXT NOT NULL, input TEXT NOT NULL,

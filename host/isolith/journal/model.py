@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from isolith.journal.statuses import CallStatus, ExecutionStatus, RollbackStatus, SnippetState
+if TYPE_CHECKING:
+    from isolith.journal.statuses import CallStatus, ExecutionStatus, RollbackStatus, SnippetState
 
 Encoded = str
 Redact = Callable[[str], str]
-"""Text as it would be stored to the same text without secrets. Must be pure and quick; called on the writer's thread."""
+"""Text as it would be stored to the same text without secrets. Called on the writer's thread, more than once for some
+texts: pure, quick, and what it made must stay as it is. JSON text is given as it is, with its escapes.
+"""
 
 CallOutcome = Literal["completed", "failed", "cancelled"]
 RevertOutcome = Literal["reverted", "revert_failed", "revert_unknown"]

@@ -7,6 +7,7 @@ info: free text, redacted on the way in.
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
 from sqlalchemy import (
@@ -51,11 +52,14 @@ heads: Final = Table(
     _number("seq", nullable=False),
     _plain("hash", nullable=False),
     _number("bytes", nullable=False),
+    _plain("status"),
     _plain("owner"),
     _number("fence", nullable=False),
     _number("until"),
 )
-"""One row for each chain: where it ends, what it holds, and who works on it. The lock of its execution. Not chained."""
+"""One row for each chain: where it ends, what it holds, its execution's status, and who works on it. The lock of its
+execution. Not chained, but compared.
+"""
 
 records: Final = Table(
     "records",
@@ -256,3 +260,15 @@ OF_AN_EXECUTION: Final = (orders, executions, passes, calls, deliveries, logs, d
 
 OF_NONE: Final = (snippets, grants)
 """Chained in the stream of the journal itself, `""`."""
+
+
+@functools.cache
+def secret_columns(table: Table) -> frozenset[str]:
+    """Those of free text."""
+    return frozenset(column.name for column in table.columns if column.info.get("secret"))
+
+
+@functools.cache
+def key_columns(table: Table) -> tuple[str, ...]:
+    """Those of the primary key, in order."""
+    return tuple(column.name for column in table.primary_key.columns)

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 
 from isolith.journal import schema
 from isolith.journal.errors import UnknownEntry, WrongStatus
+from isolith.journal.queries import Row, all_rows, one_row
 from isolith.journal.rows import snippet_of
 from isolith.journal.statuses import SnippetState, snippets_before
 from isolith.journal.transaction import JOURNAL
@@ -17,7 +18,7 @@ from isolith.journal.transaction import JOURNAL
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from sqlalchemy import Connection, RowMapping
+    from sqlalchemy import Connection
 
     from isolith.journal.model import NewSnippet, Snippet
     from isolith.journal.store import Store
@@ -88,7 +89,7 @@ class Snippets:
             if version is not None:
                 return snippet_of(_load(connection, name, version))
             query = select(schema.snippets).where(_S.name == name, _S.state == "approved")
-            row = connection.execute(query.order_by(_S.version.desc()).limit(1)).mappings().one_or_none()
+            row = one_row(connection, query.order_by(_S.version.desc()).limit(1))
             if row is None:
                 raise UnknownEntry(f"no version of snippet {name} is approved")
             return snippet_of(row)
@@ -102,7 +103,7 @@ class Snippets:
             query = select(schema.snippets).order_by(_S.name, _S.version)
             if states is not None:
                 query = query.where(_S.state.in_(sorted(states)))
-            return [snippet_of(row) for row in connection.execute(query).mappings()]
+            return [snippet_of(row) for row in all_rows(connection, query)]
 
         return await self._store.read(work)
 
@@ -113,9 +114,9 @@ def content_hash(code: str, input_schema: str, methods: str) -> str:
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
-def _load(connection: Connection, name: str, version: int) -> RowMapping:
+def _load(connection: Connection, name: str, version: int) -> Row:
     query = select(schema.snippets).where(_S.name == name, _S.version == version)
-    row = connection.execute(query).mappings().one_or_none()
+    row = one_row(connection, query)
     if row is None:
         raise UnknownEntry(f"there is no version {version} of snippet {name}")
     return row

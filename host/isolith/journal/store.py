@@ -15,8 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
-
 from isolith.journal.errors import DuplicateEntry, JournalError, JournalUnavailable
 from isolith.journal.transaction import Settings, Transaction
 
@@ -101,8 +99,8 @@ class Store:
         try:
             with self._dialect.reading() as connection:
                 return work(connection)
-        except SQLAlchemyError as error:
-            raise unavailable(error) from error
+        except self._dialect.failures as error:
+            raise unavailable(error) from None
 
     # on the writer's thread
 
@@ -159,23 +157,23 @@ class Store:
                     transaction = Transaction(connection, self._dialect, self._settings)
                     job.value = job.work(transaction)
                     transaction.flush()
-            except DBAPIError as error:
+            except self._dialect.failures as error:
                 if self._dialect.is_passing(error) and attempt + 1 < _ATTEMPTS:
                     continue
                 job.error = unavailable(error)
-            except SQLAlchemyError as error:
-                job.error = unavailable(error)
-            except Exception as error:  # noqa: BLE001 - the same
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is told to whoever waits
                 job.error = error
             return
 
 
-def unavailable(error: SQLAlchemyError) -> JournalError:
+def unavailable(error: Exception) -> JournalError:
     """What the database said, without the statement and its parameters: those may hold anything."""
-    if isinstance(error, IntegrityError):
+    said = getattr(error, "orig", None) or error
+    if any(kind.__name__ == "IntegrityError" for kind in type(said).__mro__):  # so named in every driver
         return DuplicateEntry("the journal has an entry of this identity already; nothing was written")
-    said = str(error.orig) if isinstance(error, DBAPIError) else type(error).__name__
-    return JournalUnavailable(f"the journal's database failed: {said.strip().splitlines()[0][:300]}")
+    return JournalUnavailable(
+        f"the journal's database failed: {(str(said).strip() or type(said).__name__).splitlines()[0][:300]}"
+    )
 
 
 def _tell(group: list[_Job[object]]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from isolith.journal import schema
+from isolith.journal.queries import Row, all_rows
 from isolith.journal.rows import delivery_of, log_of, pass_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Story:
 
         def work(transaction: Transaction) -> None:
             transaction.hold(lease)
-            row = {"execution_id": lease.execution_id, "number": delivery.number, "at": transaction.now}
+            row: Row = {"execution_id": lease.execution_id, "number": delivery.number, "at": transaction.now}
             row |= {"pass_number": delivery.pass_number, "calls": json.dumps(delivery.calls), "clock": delivery.clock}
             transaction.insert(lease.execution_id, "delivered", schema.deliveries, [row])
 
@@ -86,7 +87,7 @@ class Story:
         def work(connection: Connection) -> list[Pass]:
             columns = schema.passes.c
             query = select(schema.passes).where(columns.execution_id == execution_id).order_by(columns.number)
-            return [pass_of(row) for row in connection.execute(query).mappings()]
+            return [pass_of(row) for row in all_rows(connection, query)]
 
         return await self._store.read(work)
 
@@ -96,7 +97,7 @@ class Story:
         def work(connection: Connection) -> list[Delivery]:
             columns = schema.deliveries.c
             query = select(schema.deliveries).where(columns.execution_id == execution_id).order_by(columns.number)
-            return [delivery_of(row) for row in connection.execute(query).mappings()]
+            return [delivery_of(row) for row in all_rows(connection, query)]
 
         return await self._store.read(work)
 
@@ -106,6 +107,6 @@ class Story:
         def work(connection: Connection) -> list[LogLine]:
             columns = schema.logs.c
             query = select(schema.logs).where(columns.execution_id == execution_id, columns.number > after)
-            return [log_of(row) for row in connection.execute(query.order_by(columns.number)).mappings()]
+            return [log_of(row) for row in all_rows(connection, query.order_by(columns.number))]
 
         return await self._store.read(work)

@@ -16,8 +16,3 @@ def to_micros(at: datetime) -> int:
 def from_micros(micros: int) -> datetime:
     """Aware, UTC."""
     return _EPOCH + timedelta(microseconds=micros)
-
-
-def maybe_from_micros(micros: int | None) -> datetime | None:
-    """The same where there may be none."""
-    return None if micros is None else from_micros(micros)

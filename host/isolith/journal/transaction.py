@@ -5,27 +5,24 @@ Operations go through here for every write, so none can forget the lock, the lea
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING
-
-from sqlalchemy import Insert, Table, bindparam, delete, insert, select, update
 
 from isolith.journal import chain, schema
 from isolith.journal.errors import LeaseLost, TooLarge, UnknownEntry
 from isolith.journal.model import Caps, Lease, Redact
+from isolith.journal.queries import Row, all_rows
 from isolith.journal.times import to_micros
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
+    from typing import Any
 
-    from sqlalchemy import Connection, RowMapping
-    from sqlalchemy.sql.selectable import Select
+    from sqlalchemy import Connection, Select, Table
 
     from isolith.journal.dialects import Dialect
-
-Row = Mapping[str, object]
 
 JOURNAL = ""
 """The stream of what belongs to no execution."""
@@ -42,21 +39,36 @@ class Settings:
     caps: Caps = field(default_factory=Caps)
     redact: Redact = _nothing_secret
     key: bytes | None = field(default=None, repr=False)
+    """Of the chain's HMAC: with it, who can write the database but has no key cannot forge a chain."""
     clock: Callable[[], datetime] | None = None
     """For tests of what expires; else the database's."""
 
 
 @dataclass(slots=True)
 class Head:
-    """Where a chain ends, and who works on its execution; written when dirty."""
+    """Where a chain ends, the status of its execution, and who works on it; written when dirty."""
 
-    seq: int
-    hash: str
-    bytes: int
-    owner: str | None
-    fence: int
-    until: int | None
+    seq: int = 0
+    hash: str = chain.START
+    bytes: int = 0
+    status: str | None = None
+    owner: str | None = None
+    fence: int = 0
+    until: int | None = None
     dirty: bool = False
+
+    def row(self, stream: str, prefix: str = "") -> Row:
+        """As it is written."""
+        return {
+            f"{prefix}stream": stream,
+            f"{prefix}seq": self.seq,
+            f"{prefix}hash": self.hash,
+            f"{prefix}bytes": self.bytes,
+            f"{prefix}status": self.status,
+            f"{prefix}owner": self.owner,
+            f"{prefix}fence": self.fence,
+            f"{prefix}until": self.until,
+        }
 
 
 class Transaction:
@@ -67,17 +79,22 @@ class Transaction:
         self.settings = settings
         self.now = dialect.now(connection) if settings.clock is None else to_micros(settings.clock())
         self.written = 0
+        self._statements = dialect.statements
+        raw = connection.connection.dbapi_connection
+        if raw is None:
+            raise RuntimeError("the connection was closed")
+        self._cursor = raw.cursor()
         self._heads: dict[str, Head] = {}
         self._records: list[Row] = []
 
     # the head: lock, lease, end of the chain
 
-    def begin_stream(self, stream: str) -> None:
+    def begin_stream(self, stream: str) -> Head:
         """Make the chain of a new execution. The lease is free."""
+        head = self._heads[stream] = Head()
+        self._run(self._statements.insert(schema.heads), head.row(stream))
         self.written += 1
-        head = Head(0, chain.START, 0, None, 0, None)
-        self.connection.execute(_INSERT_HEAD, _head_row(stream, head))
-        self._heads[stream] = head
+        return head
 
     def head(self, stream: str) -> Head:
         """The head of a chain, locked to the end of the transaction. Raises UnknownEntry."""
@@ -90,11 +107,19 @@ class Transaction:
         """The same, None where there is none."""
         found = self._heads.get(stream)
         if found is None:
-            row = self.connection.execute(_LOCK_HEAD, {"stream": stream}).mappings().one_or_none()
-            if row is not None:
-                found = Head(row["seq"], row["hash"], row["bytes"], row["owner"], row["fence"], row["until"])
-                self._heads[stream] = found
+            rows = self._run(self._statements.lock_head(), {"stream": stream})
+            if rows:
+                del rows[0]["stream"]
+                found = self._heads[stream] = Head(**rows[0])
         return found
+
+    def drop_stream(self, stream: str) -> None:
+        """Delete a chain with its head: of an execution that retention ends."""
+        self._heads.pop(stream, None)
+        self._records = [record for record in self._records if record["stream"] != stream]
+        for table in (schema.records, schema.heads):
+            self._run(self._statements.delete(table, ["stream"]), {"k_stream": stream})
+        self.written += 1
 
     def hold(self, lease: Lease) -> Head:
         """The head of an execution that the caller works on. Raises LeaseLost when somebody else does.
@@ -107,52 +132,58 @@ class Transaction:
         return head
 
     def touch(self, head: Head) -> None:
-        """The lease in the head changed: write it."""
+        """The lease or the status in the head changed: write it."""
         self.written += 1
         head.dirty = True
 
     # rows
 
-    def rows(
-        self, query: Select[*tuple[object, ...]], parameters: Mapping[str, object] | None = None
-    ) -> Sequence[RowMapping]:
+    def rows(self, query: Select[*tuple[Any, ...]]) -> list[Row]:
         """What a query finds."""
-        return self.connection.execute(query, parameters or {}).mappings().all()
+        return all_rows(self.connection, query)
 
-    def insert(self, stream: str, what: str, table: Table, rows: Iterable[Row]) -> list[dict[str, object]]:
+    def insert(self, stream: str, what: str, table: Table, rows: Iterable[Mapping[str, object]]) -> list[Row]:
         """Write new rows, chained as one record. Gives them as they were stored."""
-        full = [self._admit(table, {name: row.get(name) for name in table.columns.keys()}) for row in rows]  # noqa: SIM118
+        names = [column.name for column in table.columns]
+        full = [self._admit(table, {name: row.get(name) for name in names}) for row in rows]
         if full:
+            head = self.head(stream)
+            self._cursor.executemany(self._statements.insert(table), full)
             self.written += 1
-            self.connection.execute(_inserting(table), full)
             self._record(stream, what, table, full)
-            self.head(stream).bytes += sum(_size(row) for row in full)
+            head.bytes += sum(map(_size, full))
         return full
 
     def update(
-        self, stream: str, what: str, table: Table, key: Row, values: Row, expect: Mapping[str, Iterable[object]] = {}
-    ) -> dict[str, object] | None:
+        self,
+        stream: str,
+        what: str,
+        table: Table,
+        key: Mapping[str, object],
+        values: Mapping[str, object],
+        expect: Mapping[str, Collection[object]] = MappingProxyType({}),
+    ) -> Row | None:
         """Change one row where each column of `expect` has one of the values; chained. None where none did."""
+        head = self.head(stream)
         admitted = self._admit(table, dict(values))
-        statement = update(table).values(admitted).returning(*table.columns)
-        for name, value in key.items():
-            statement = statement.where(table.c[name] == value)
+        counts = {name: len(allowed) for name, allowed in expect.items()}
+        parameters = {f"k_{name}": value for name, value in key.items()}
+        parameters |= {f"v_{name}": value for name, value in admitted.items()}
         for name, allowed in expect.items():
-            statement = statement.where(table.c[name].in_(sorted(allowed, key=str)))
-        row = self.connection.execute(statement).mappings().one_or_none()
-        if row is None:
+            parameters |= {f"e{index}_{name}": value for index, value in enumerate(allowed)}
+        rows = self._run(self._statements.update(table, [*key], [*admitted], counts), parameters)
+        if not rows:
             return None
         self.written += 1
-        self._record(stream, what, table, [row])
-        self.head(stream).bytes += _size(admitted)
-        return dict(row)
+        self._record(stream, what, table, rows)
+        head.bytes += _size(admitted)
+        return rows[0]
 
-    def delete(self, stream: str, what: str, table: Table, key: Row) -> int:
+    def delete(self, stream: str, what: str, table: Table, key: Mapping[str, object]) -> int:
         """Delete the rows with this key; chained. Gives how many there were."""
-        statement = delete(table).returning(*table.primary_key.columns)
-        for name, value in key.items():
-            statement = statement.where(table.c[name] == value)
-        gone = self.connection.execute(statement).mappings().all()
+        self.head(stream)
+        parameters = {f"k_{name}": value for name, value in key.items()}
+        gone = self._run(self._statements.delete(table, [*key]), parameters)
         if gone:
             self.written += 1
             self.note(stream, what, [chain.Change(key_of(table, row), None) for row in gone])
@@ -163,19 +194,26 @@ class Transaction:
         head = self.head(stream)
         record = chain.Record(stream, head.seq + 1, self.now, what, chain.body_of(changes), head.hash, "")
         own = chain.link(self.settings.key, record)
-        self._records.append(
-            {"stream": stream, "seq": record.seq, "at": record.at, "what": what, "body": record.body}
-            | {"previous": record.previous, "hash": own}
-        )
+        row: Row = {"stream": stream, "seq": record.seq, "at": record.at, "what": what, "body": record.body}
+        self._records.append({**row, "previous": record.previous, "hash": own})
         head.seq, head.hash, head.dirty = record.seq, own, True
 
     def flush(self) -> None:
         """Write the records and heads of all that was done. Last, before the commit."""
         if self._records:
-            self.connection.execute(_INSERT_RECORDS, self._records)
-        changed = [_head_row(stream, head, "b_") for stream, head in self._heads.items() if head.dirty]
+            self._cursor.executemany(self._statements.insert(schema.records), self._records)
+        changed = [head.row(stream, "b_") for stream, head in self._heads.items() if head.dirty]
         if changed:
-            self.connection.execute(_UPDATE_HEADS, changed)
+            self._cursor.executemany(self._statements.update_head(), changed)
+        self._cursor.close()
+
+    def _run(self, statement: str, parameters: Mapping[str, object]) -> list[Row]:
+        cursor = self._cursor
+        cursor.execute(statement, parameters)
+        names = [column[0] for column in cursor.description or ()]
+        if not names:
+            return []
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     # on the way in
 
@@ -190,12 +228,12 @@ class Transaction:
     def _record(self, stream: str, what: str, table: Table, rows: Sequence[Row]) -> None:
         self.note(stream, what, [chain.Change(key_of(table, row), chain.digest_of_row(row)) for row in rows])
 
-    def _admit(self, table: Table, row: dict[str, object]) -> dict[str, object]:
+    def _admit(self, table: Table, row: Row) -> Row:
         """Redact what is free text, write it so that every database takes it, and refuse what is too large."""
+        secret = schema.secret_columns(table)
         for name, value in row.items():
             if isinstance(value, str):
-                text = self.stored(value) if table.c[name].info.get("secret") else _storable(value)
-                row[name] = text
+                text = row[name] = self.stored(value) if name in secret else _storable(value)
                 limit = self.settings.caps.outcome if name in _LARGE else self.settings.caps.text
                 if len(text) > limit // 4 and len(text.encode(errors="replace")) > limit:
                     raise TooLarge(f"the {name} is larger than the {limit:,} bytes that the journal takes")
@@ -203,6 +241,11 @@ class Transaction:
 
 
 _LARGE = {"outcome", "late"}
+
+
+def key_of(table: Table, row: Row) -> chain.RowKey:
+    """How records name a row."""
+    return (table.name, *[str(row[name]) for name in schema.key_columns(table)])
 
 
 def _storable(text: str) -> str:
@@ -213,30 +256,4 @@ def _storable(text: str) -> str:
 
 
 def _size(row: Row) -> int:
-    return sum(len(value) for value in row.values() if isinstance(value, (str, bytes, memoryview)))
-
-
-def key_of(table: Table, row: Row) -> chain.RowKey:
-    """How records name a row."""
-    return (table.name, *[str(row[column.name]) for column in table.primary_key.columns])
-
-
-@functools.cache
-def _inserting(table: Table) -> Insert:
-    return insert(table)
-
-
-def _head_row(stream: str, head: Head, prefix: str = "") -> dict[str, object]:
-    row = {"stream": stream, "seq": head.seq, "hash": head.hash, "bytes": head.bytes}
-    row |= {"owner": head.owner, "fence": head.fence, "until": head.until}
-    return {prefix + name: value for name, value in row.items()}
-
-
-_INSERT_HEAD = insert(schema.heads)
-_INSERT_RECORDS = insert(schema.records)
-_LOCK_HEAD = select(schema.heads).where(schema.heads.c.stream == bindparam("stream")).with_for_update()
-_UPDATE_HEADS = (
-    update(schema.heads)
-    .where(schema.heads.c.stream == bindparam("b_stream"))
-    .values({name: bindparam(f"b_{name}") for name in ("seq", "hash", "bytes", "owner", "fence", "until")})
-)
+    return sum(len(value) for value in row.values() if isinstance(value, (str, bytes)))

@@ -1,0 +1,24 @@
+"""What a query finds, as plain rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Select
+
+Row = dict[str, Any]
+"""A row by column names; `schema` types the columns."""
+
+
+def all_rows(connection: Connection, query: Select[*tuple[Any, ...]]) -> list[Row]:
+    """All of them."""
+    found = connection.execute(query)
+    names = list(found.keys())
+    return [dict(zip(names, row, strict=True)) for row in found]
+
+
+def one_row(connection: Connection, query: Select[*tuple[Any, ...]]) -> Row | None:
+    """The one there can be, or None."""
+    rows = all_rows(connection, query)
+    return rows[0] if rows else None
