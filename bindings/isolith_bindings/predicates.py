@@ -68,12 +68,6 @@ class Condition(BaseModel):
     some: Condition | None = None
     """What one item of a list has to be at least."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _short(cls, data: object) -> object:
-        """`where = { env = "staging" }` says `equals`."""
-        return {"equals": data} if isinstance(data, str | int | float) else data
-
     @model_validator(mode="after")
     def _says_something(self) -> Condition:
         if not self.model_fields_set:

@@ -41,6 +41,14 @@ Effects = Annotated[
 ]
 
 
+def _short(value: object) -> object:
+    """`where = { env = "staging" }` says `equals`."""
+    return {"equals": value} if isinstance(value, str | int | float) else value
+
+
+Wanted = Annotated[Condition, BeforeValidator(_short, json_schema_input_type=Condition | str | int | float | bool)]
+
+
 class Claims(BaseModel):
     """What has to be said of a method. What a stranger says counts only where it makes things stricter."""
 
@@ -69,7 +77,7 @@ class Rule(BaseModel):
     """What the method does, where it is known: `read`, `write` or `delete`."""
     annotations: Claims | None = None
     """What is said of the method, by a trusted server."""
-    where: Mapping[str, Condition] = Field(default_factory=dict[str, Condition])
+    where: Mapping[str, Wanted] = Field(default_factory=dict[str, Condition])
     """What the arguments have to be, by name or path: `amount`, `filter.owner`. All of it has to hold."""
     when: SkipJsonSchema[Callable[[Mapping[str, object]], bool] | None] = Field(default=None, exclude=True)
     """In Python only: a function of the arguments. What it raises leaves open whether the rule fits."""

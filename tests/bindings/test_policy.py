@@ -220,6 +220,12 @@ def test_rules_over_the_actual_arguments(arguments: dict[str, object], expected:
     assert decided(LIMITED, a_server(), arguments) == expected
 
 
+@pytest.mark.parametrize("scalar", ["staging", 5, 1.5, True])
+def test_a_scalar_says_equals(scalar: object) -> None:
+    policy = rules({"where": {"env": scalar}, "action": "deny"})
+    assert [decided(policy, a_server(), {"env": value}) for value in (scalar, None)] == ["deny", "allow"]
+
+
 def test_before_arguments_are_known_the_strictest_that_may_come_is_told() -> None:
     assert decided(LIMITED, a_server(), None) == "ask"
     hidden = rules({"where": {"amount": 1}, "action": "deny"}, {"action": "deny"})
