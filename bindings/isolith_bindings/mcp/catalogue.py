@@ -25,13 +25,17 @@ _NO_SCHEMA: JsonSchema = {"type": "object", "additionalProperties": True}
 
 @dataclass(frozen=True)
 class Bound:
-    """One method and what its calls need. `result` is None where nothing was promised."""
+    """One method and what its calls need. `result` is None where nothing was promised.
+
+    `names`: of all parameters there are, None where a schema says or may say that there are others.
+    """
 
     method: Method
     kind: Kind
     arguments: Validator
     result: Validator | None = None
     wrapped: bool = False
+    names: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,9 @@ def _tool(python: str, tool: Entry, *, trusted: bool) -> Bound:
         variants=variants,
     )
     # What cannot be read promises nothing; and its arguments are the server's to check.
-    return Bound(method, "tool", arguments, result if result and result.usable else None, wrapped=inner is not None)
+    usable = result if result is not None and result.usable else None
+    names = parameter_names(parameters) if arguments.usable else None
+    return Bound(method, "tool", arguments, usable, wrapped=inner is not None, names=names)
 
 
 def _extra(name: str, *, trusted: bool) -> Bound:
@@ -130,6 +136,23 @@ def _extra(name: str, *, trusted: bool) -> Bound:
         variants=frozenset({"raw", "pages"}) if extra.paged else frozenset({"raw"}),
     )
     return Bound(method, cast("Kind", extra.kind), Validator(extra.parameters))
+
+
+_OPEN = frozenset(
+    {"additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames", "$ref", "$dynamicRef"}
+    | {"allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "maxProperties", "minProperties"}
+)
+"""Keywords of a schema that speaks of other properties than those it lists."""
+
+
+def parameter_names(schema: JsonSchema) -> frozenset[str] | None:
+    """The parameters of a schema that just lists them. By the letter it allows any other, which nobody means."""
+    properties = schema.get("properties")
+    if _OPEN & schema.keys() - ({"additionalProperties"} if schema.get("additionalProperties") is False else set()):
+        return None
+    if not isinstance(properties, dict):
+        return None
+    return frozenset(cast("dict[str, object]", properties))
 
 
 def unwrapped(schema: JsonSchema | None, tool: str) -> JsonSchema | None:

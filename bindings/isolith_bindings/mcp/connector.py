@@ -290,10 +290,17 @@ class McpServer:
 def _checked(tool: str, bound: Bound, arguments: Mapping[str, object], context: CallContext) -> dict[str, object]:
     """The arguments as they leave. Raises CallError `invalid_arguments` that names what is wrong and where."""
     values = as_json(tool, arguments, context.artifacts)
+    hint = bound.method.signature.removeprefix("async def ")
+    unknown = [name for name in values if bound.names is not None and name not in bound.names]
+    if unknown and bound.names is not None:
+        # A server may well ignore it, and answer another question than the one that was asked.
+        takes = (
+            f"it takes {' and '.join(f'`{name}`' for name in sorted(bound.names))}" if bound.names else "it takes none"
+        )
+        raise CallError("invalid_arguments", f"{tool} has no parameter `{unknown[0]}`: {takes}", hint=hint)
     problems = bound.arguments.problems(values)
     if problems:
-        message = f"{tool}: {'; '.join(map(str, problems[:3]))}"
-        raise CallError("invalid_arguments", message, hint=bound.method.signature.removeprefix("async def "))
+        raise CallError("invalid_arguments", f"{tool}: {'; '.join(map(str, problems[:3]))}", hint=hint)
     return values
 
 
