@@ -19,7 +19,7 @@ from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from isolith_bindings.errors import CallError
-from isolith_bindings.mcp.descriptions import HttpServer, Server, StdioServer
+from isolith_bindings.mcp.descriptions import Server, StdioServer
 from isolith_bindings.mcp.failures import BadAnswer, ConnectionBroke, ProtocolError, StartFailed
 from isolith_bindings.mcp.http import BROKE, FAILURE, TOO_LARGE, http_streams
 from isolith_bindings.mcp.stdio import Program, stdio_streams
@@ -136,7 +136,7 @@ class Connection:
         except BaseException as error:  # noqa: BLE001 - groups of whatever the SDK and its transports raise
             why = self._why(error)
             if not ready.done():
-                ready.set_exception(StartFailed(why, needs_auth=_needs_auth(error)))
+                ready.set_exception(StartFailed(why, needs_auth=_needs_auth(_innermost(error))))
         finally:
             self._end(why)
             if not ready.done():
@@ -181,14 +181,15 @@ class Connection:
 
     def _why(self, error: BaseException) -> str:
         place = self.server.place
+        error = _innermost(error)
         if isinstance(error, TimeoutError):
             said = f"{place} started but did not answer as an MCP server within {self.terms.start_s:g} s"
         elif isinstance(error, StartFailed | CallError):
-            said = str(error)
+            said = str(error) if place in str(error) else f"{place}: {error}"
         elif isinstance(self.server, StdioServer) and self.program.process is not None:
             said = f"{place} did not answer as an MCP server: {self.program.ending()}"
         else:
-            said = f"{place}: {_innermost(error)}"
+            said = f"{place}: {str(error) or type(error).__name__}"
         if self.program.garbage:
             said += "; on its standard output it wrote what is not MCP"
         words = self.program.last_words()
@@ -308,7 +309,7 @@ class Connection:
             raise self._failure(error) from error
         if isinstance(error, ValidationError):
             raise BadAnswer(f"the answer is no result of MCP: {error.errors()[0]['msg']}") from error
-        raise ConnectionBroke(self.lost or _innermost(error)) from error
+        raise ConnectionBroke(self.lost or str(error) or type(error).__name__) from error
 
     def _failure(self, error: MCPError) -> Exception:
         """What the SDK reports as one kind of error, told apart."""
@@ -336,17 +337,14 @@ class Connection:
         return ProtocolError(types.INTERNAL_ERROR, message, {"status": data["status"]})
 
 
-def _innermost(error: BaseException) -> str:
+def _innermost(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    return str(error) or type(error).__name__
+    return error
 
 
 def _needs_auth(error: BaseException) -> bool:
-    if isinstance(error, BaseExceptionGroup):
-        return any(map(_needs_auth, cast("BaseExceptionGroup[BaseException]", error).exceptions))
+    if isinstance(error, StartFailed):
+        return error.needs_auth
     data = error.error.data if isinstance(error, MCPError) else None
     return isinstance(data, dict) and cast("dict[str, object]", data).get("status") in {401, 403}
-
-
-__all__ = ["Callbacks", "Connection", "HttpServer", "LogLine", "Terms"]

@@ -13,11 +13,11 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
 import httpx2
-from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import INTERNAL_ERROR
 
 from isolith_bindings.mcp.descriptions import HttpServer, SseServer
+from isolith_bindings.mcp.sse import sse_streams
 from isolith_bindings.mcp.stdio import revealed
 from isolith_bindings.secrets import redact
 
@@ -185,23 +185,12 @@ async def http_streams(server: HttpServer, auth: httpx2.Auth | None) -> AsyncGen
         token = (await revealed({"bearer": server.bearer}))["bearer"]
         headers["Authorization"] = f"Bearer {token}"
 
-    def client(
-        headers: dict[str, str] | None = None,
-        timeout: httpx2.Timeout | None = None,
-        auth: httpx2.Auth | None = None,
-    ) -> httpx2.AsyncClient:
-        transport = CarefulTransport(httpx2.AsyncHTTPTransport(http2=False))
-        return httpx2.AsyncClient(transport=transport, headers=headers, timeout=timeout, auth=auth)
-
-    if isinstance(server, SseServer):
-        opened = sse_client(
-            server.url, headers, timeout=_CONNECT_S, sse_read_timeout=1e9, httpx_client_factory=client, auth=auth
-        )
+    transport = CarefulTransport(httpx2.AsyncHTTPTransport())
+    async with httpx2.AsyncClient(transport=transport, headers=headers, auth=auth) as client:
+        if isinstance(server, SseServer):
+            async with sse_streams(server.url, client, MAX_ANSWER) as streams:
+                yield cast("Streams", streams)
+            return
+        opened = streamable_http_client(server.url, http_client=client, max_sse_event_size=MAX_ANSWER)
         async with opened as streams:
             yield streams
-        return
-    async with (
-        client(headers, auth=auth) as http_client,
-        streamable_http_client(server.url, http_client=http_client, max_sse_event_size=MAX_ANSWER) as streams,
-    ):
-        yield streams

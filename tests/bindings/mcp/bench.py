@@ -7,6 +7,7 @@ import contextlib
 import socket
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -123,6 +124,17 @@ async def connected(
         await bench.connector.aclose()
 
 
+async def until_says(note: Path, text: str) -> None:
+    """Wait until another process has written this to a file."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not await asyncio.to_thread(_says, note, text):
+            await asyncio.sleep(0.02)
+
+
+def _says(note: Path, text: str) -> bool:
+    return note.exists() and text in note.read_text()
+
+
 def python_server(file: str, *arguments: str) -> StdioServer:
     """One of fixtures/mcp."""
     return StdioServer(sys.executable, (str(FIXTURES / file), *arguments))
@@ -152,15 +164,13 @@ def serving(command: list[str], port: int, seconds: float = 60) -> Generator[Non
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], seconds: float) -> None:
-    import time
-
     deadline = time.monotonic() + seconds
     while True:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
-        assert process.poll() is None, f"{process.args} ended"
-        assert time.monotonic() < deadline, f"{process.args} does not listen"
+        assert process.poll() is None, f"{process.args!r} ended"
+        assert time.monotonic() < deadline, f"{process.args!r} does not listen"
         time.sleep(0.02)
 
 

@@ -7,10 +7,10 @@ import base64
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.bindings.mcp.bench import Bench, connected, python_server, sdk_server_over, until_says
 
 from isolith_bindings.connector import Annotations, Answer, ArtifactRef
 from isolith_bindings.mcp.options import Options
-from tests.bindings.mcp.bench import Bench, connected, python_server, sdk_server_over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,15 +108,11 @@ async def live(bench: Bench, note: Path) -> None:
 async def cancel_waiting(bench: Bench, note: Path) -> None:
     """A call that is cancelled is cancelled in the server too."""
     waiting = asyncio.create_task(bench.call("wait", path=str(note)))
-    async with asyncio.timeout(20):
-        while not note.exists():
-            await asyncio.sleep(0.02)
-        assert note.read_text() == "waiting"
-        waiting.cancel()
-        await asyncio.wait({waiting})
-        assert waiting.cancelled()
-        while note.read_text() != "cancelled":
-            await asyncio.sleep(0.02)
+    await until_says(note, "waiting")
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    assert waiting.cancelled()
+    await until_says(note, "cancelled")
 
 
 async def a_tool_that_comes_later(bench: Bench) -> None:
