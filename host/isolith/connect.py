@@ -1,184 +1,129 @@
-"""What `--connect` takes: a Python file, or `module:object`. Loading runs the code that was named, in this process.
+"""What `--connect` takes, told apart by what it is: Python, MCP servers, an OpenAPI document, a configuration.
 
-A file is loaded from its path under a name of its own, so that it never hides a module of that name; its folder is on
-`sys.path` while it loads. `module:object` also finds modules in the working directory.
+crm.py  crm.py:Crm  package.module:object           Python, which runs in this process
+mcp.json  docs="npx -y docs-server"  docs=https://...   MCP servers, which start when they are first needed
+github.yaml  https://api.test/openapi.json  package:NAME/PATH   an OpenAPI document
+isolith.toml                                         everything that a configuration connects
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import importlib
-import importlib.util
 import re
-import sys
-import traceback
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, cast
 
-from isolith.errors import ConnectError
-from isolith_bindings.connector import Connector
-from isolith_bindings.errors import BindingError
-from isolith_bindings.functions import as_connector, connectors_in
-from isolith_bindings.names import did_you_mean, sanitise
+from isolith.config import read_config
+from isolith.connect_mcp import NOBODY, Person, connected, from_command, from_document
+from isolith.connect_openapi import from_entry, from_source
+from isolith.connect_python import exists, from_file, from_object
+from isolith.documents import MAX_BYTES, parse_json, read_bytes
+from isolith.errors import ConnectError, UsageError
+from isolith.server_entries import servers_in
+from isolith.variables import Variables
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Iterable, Mapping
 
-_OBJECT = re.compile(r"(?P<place>.+\.py|\w+(?:\.\w+)*):(?P<path>\w+(?:\.\w+)*)")
-_LATER = re.compile(r"https?://.*|.*\.(json|ya?ml|toml)")
+    from isolith.config import ConfigFile
+    from isolith_bindings.connector import Connector
+
+_ELSEWHERE = re.compile(r"https?://\S+|package:\S+")
 _COMMAND = re.compile(r"[\w.-]+=.*", re.DOTALL)
-_WHAT_COUNTS = (
-    "what counts: classes marked with `@connector`, a list named `connectors`, "
-    "or else public functions that the file itself defines"
-)
+_OPENAPI = re.compile(rb"""^["']?(?:openapi|swagger)["']?\s*:""", re.MULTILINE)
+_SUFFIXES = frozenset({".json", ".jsonc", ".yaml", ".yml"})
+_WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, or name=command"
 
 
-def connect(spec: str) -> list[Connector]:
-    """The connectors of one SPEC, at least one. Raises ConnectError, which names the place and the mend."""
-    path = Path(spec)
-    if _LATER.fullmatch(spec) or (_COMMAND.fullmatch(spec) and not _exists(path)):
-        raise ConnectError(
-            f"`{spec}`: MCP servers and OpenAPI documents cannot be connected in this version; "
-            "connect a Python file, FILE.py, or module:object"
-        )
-    if spec.endswith(".py") or (spec and _exists(path)):
-        module = _load(path)
-        return _found(spec, module, path.stem)
-    match = _OBJECT.fullmatch(spec)
-    if match:
-        return _from_object(spec, match["place"], match["path"])
-    raise ConnectError(f"`{spec}`: there is no such file; connect a Python file, FILE.py, or module:object")
+def connect(spec: str, person: Person = NOBODY, folder: Path | None = None) -> list[Connector]:
+    """The connectors of one SPEC, at least one. Raises ConnectError, which names the place and the mend.
+
+    `folder`: where paths are meant from, in place of the working directory.
+    """
+    here = Path() if folder is None else folder
+    path = here / spec
+    if _ELSEWHERE.fullmatch(spec):
+        return [from_source(spec)]
+    if not spec or not exists(path):
+        return _from_words(spec, here)
+    if path.suffix in _SUFFIXES and path.is_file():
+        return _from_data(path, person)
+    if path.suffix == ".toml" and folder is None:
+        return connect_config(read_config(path), person)
+    return from_file(spec, path)
 
 
-def connect_all(specs: Iterable[str]) -> list[Connector]:
-    """The connectors of several SPECs. Raises ConnectError where two have one name, naming both."""
+def connect_all(specs: Iterable[str], person: Person = NOBODY, config: ConfigFile | None = None) -> list[Connector]:
+    """The connectors of a configuration and of several SPECs. Raises ConnectError where two have one name."""
     places: dict[str, str] = {}
-    connectors: list[Connector] = []
-    for spec in specs:
-        for connector in connect(spec):
-            if connector.name in places:
-                raise ConnectError(
-                    f"`{spec}`: a connector called `{connector.name}` comes from `{places[connector.name]}` already; "
-                    'give one of them another name, @connector("...")'
-                )
-            places[connector.name] = spec
-            connectors.append(connector)
-    return connectors
+    found = [(str(config.path), connector) for connector in connect_config(config, person)] if config else []
+    found += [(spec, connector) for spec in specs for connector in connect(spec, person)]
+    for spec, connector in found:
+        if connector.name in places:
+            raise ConnectError(
+                f"`{spec}`: a connector called `{connector.name}` comes from `{places[connector.name]}` already; "
+                'give one of them another name, @connector("...")'
+            )
+        places[connector.name] = spec
+    return [connector for _, connector in found]
 
 
-def _found(spec: str, module: ModuleType, name: str) -> list[Connector]:
-    with _told(spec):
-        found = connectors_in(module, name)
-    if not found:
-        raise ConnectError(f"`{spec}`: there is nothing in it to connect; {_WHAT_COUNTS}")
+def connect_config(file: ConfigFile, person: Person = NOBODY) -> list[Connector]:
+    """Everything that a configuration connects; paths in it are meant from its folder. Raises ConnectError."""
+    folder, where = file.path.parent, f"`{file.path}`"
+    found = [connector for spec in file.config.connect for connector in connect(spec, person, folder)]
+    variables = Variables(folder, prompt=person.prompt)
+    for name, entry in file.config.connectors.items():
+        if entry.disabled:
+            continue
+        if entry.openapi is not None:
+            found.append(from_entry(name, entry, variables))
+        else:
+            found.append(connected(name, entry.as_server(), variables, where, person))
+    if file.has_servers:
+        found += from_document(file.document, file.path, person)
     return found
 
 
-def _from_object(spec: str, place: str, path: str) -> list[Connector]:
-    module = _load(Path(place)) if place.endswith(".py") else _import(spec, place)
-    obj: object = module
-    for name in path.split("."):
-        if not hasattr(obj, name):
-            known = [known for known in dir(obj) if not known.startswith("_")]
-            close = did_you_mean(name, known)
-            raise ConnectError(f"`{spec}`: there is no `{name}` in `{place}`{'; ' + close if close else ''}")
-        obj = getattr(obj, name)
-    if isinstance(obj, ModuleType):
-        return _found(spec, obj, obj.__name__.rpartition(".")[2])
-    with _told(spec):
-        return _from_value(obj, path.rpartition(".")[2])
+def _from_words(spec: str, folder: Path) -> list[Connector]:
+    """What names no file that is there: a command, an object, or a mistake."""
+    if _COMMAND.fullmatch(spec):
+        return [from_command(spec, folder)]
+    if not spec.endswith(".py"):
+        found = from_object(spec, folder)
+        if found is not None:
+            return found
+    if Path(spec).suffix in _SUFFIXES | {".py", ".toml"}:
+        raise ConnectError(f"`{spec}`: there is no such file")
+    raise ConnectError(f"`{spec}`: there is no such file; {_WHAT}")
 
 
-def _from_value(obj: object, name: str) -> list[Connector]:
-    """A list may hold functions, which are one connector under its name, or things that are a connector each."""
-    if isinstance(obj, list | tuple):
-        items = cast("list[object]", obj)
-        functions = all(map(_is_function, items))
-        return [as_connector(items, name)] if functions else [as_connector(item) for item in items]
-    return [as_connector(obj, name if isinstance(obj, dict) else None)]
+def _from_data(path: Path, person: Person) -> list[Connector]:
+    """What a JSON or YAML file holds. A large one is an OpenAPI document, and is not read twice."""
+    content = read_bytes(path, "the file", MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        return [from_source(str(path))]
+    if path.suffix in {".yaml", ".yml"}:
+        if _OPENAPI.search(content.removeprefix(b"\xef\xbb\xbf")):
+            return [from_source(str(path))]
+        raise ConnectError(f"`{path}` is no OpenAPI document: it begins with `openapi: 3...` or `swagger: '2.0'`")
+    document = _document(content, path)
+    if "openapi" in document or "swagger" in document:
+        return [from_source(str(path))]
+    if servers_in(document) is not None:
+        return from_document(document, path, person)
+    raise ConnectError(
+        f"`{path}` holds neither MCP servers, under `mcpServers` or `servers`, nor an OpenAPI document, "
+        "which says `openapi` or `swagger`"
+    )
 
 
-def _is_function(obj: object) -> bool:
-    return callable(obj) and not isinstance(obj, type) and not isinstance(obj, Connector)
-
-
-@contextlib.contextmanager
-def _told(spec: str) -> Generator[None]:
+def _document(content: bytes, path: Path) -> Mapping[str, object]:
     try:
-        yield
-    except BindingError as error:
-        raise ConnectError(f"`{spec}`: {error}") from error
-
-
-# ---------------------------------------------------------------------------------------------- loading
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # no name that a file could have
-        return False
-
-
-def _load(path: Path) -> ModuleType:
-    """The module in a file. Raises ConnectError for what is no Python file and for what it raises."""
-    if not _exists(path):
-        raise ConnectError(f"`{path}`: there is no such file")
-    if path.suffix != ".py" or not path.is_file():
-        raise ConnectError(f"`{path}` is not a Python file; connect FILE.py, or module:object")
-    resolved = path.resolve()
-    name = f"isolith_connected_{hashlib.sha256(str(resolved).encode()).hexdigest()[:12]}_{sanitise(path.stem)}"
-    spec = importlib.util.spec_from_file_location(name, resolved)
-    if spec is None or spec.loader is None:
-        raise ConnectError(f"`{path}` is not a Python file that can be loaded")
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    try:
-        with _on_path(resolved.parent):
-            spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to code of the user's
-        sys.modules.pop(name, None)
-        _tell(str(path), resolved, error)
-    return module
-
-
-def _import(spec: str, name: str) -> ModuleType:
-    try:
-        with _on_path(Path.cwd()):
-            return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
-            raise ConnectError(f"`{spec}`: there is no module `{error.name}`; is it installed, or here?") from error
-        _tell(spec, None, error)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to code of the user's
-        _tell(spec, None, error)
-
-
-def _tell(place: str, file: Path | None, error: BaseException) -> NoReturn:
-    """Say what was raised and at which line of the file, or, without a file, of the last one that was running."""
-    if isinstance(error, SyntaxError):
-        where = f", line {error.lineno}" if error.lineno else ""
-        other = f" (in {error.filename})" if error.filename and error.filename != str(file) else ""
-        raise ConnectError(f"`{place}` is not Python{where}{other}: {error.msg}") from error
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == str(file)
-        or (file is None and frame.filename != __file__ and "importlib" not in frame.filename)
-    ]
-    where = f", line {frames[-1].lineno}" if frames else ""
-    other = f" of {frames[-1].filename}" if frames and file is None else ""
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    raise ConnectError(f"`{place}`{where}{other}: raised {what}") from error
-
-
-@contextlib.contextmanager
-def _on_path(folder: Path) -> Generator[None]:
-    entry = str(folder)
-    sys.path.insert(0, entry)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(ValueError):
-            sys.path.remove(entry)
+        found = parse_json(content.decode("utf-8-sig"), f"`{path}`")
+    except UnicodeDecodeError as error:
+        raise ConnectError(f"`{path}` is not UTF-8 at byte {error.start}: save it as UTF-8") from None
+    except UsageError as error:
+        raise ConnectError(str(error)) from error
+    if not isinstance(found, dict):
+        raise ConnectError(f"`{path}` holds no table of names and values")
+    return cast("dict[str, object]", found)

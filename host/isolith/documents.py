@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import tomllib
@@ -60,6 +61,8 @@ def parse_toml(text: str, where: str) -> object:
 def parse_json(text: str, where: str) -> object:
     """JSON, where comments and trailing commas may stand as in the files of VS Code. Raises UsageError."""
     try:
+        with contextlib.suppress(json.JSONDecodeError):
+            return json.loads(text)
         return json.loads(_blanked(_blanked(text, _COMMENTS), _TRAILING))
     except json.JSONDecodeError as error:
         raise UsageError(f"{where} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}") from error

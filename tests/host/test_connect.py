@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from isolith.config import read_config
 from isolith.connect import connect, connect_all
 from isolith.errors import ConnectError
 from isolith_bindings.testing import a_context
@@ -142,16 +143,62 @@ def test_module_and_object(tmp_path: Path) -> None:
     assert names("pack_of_mine:inner.Billing") == ["billing"]
 
 
+# ---------------------------------------------------------------------------------------------- servers and configurations
+
+MCP = '{"mcpServers": {"docs": {"command": "npx"}, "my-files": {"url": "https://files.test/mcp"}}}'
+
+
+@pytest.mark.parametrize("name", ["mcp.json", ".mcp.json", "servers.jsonc"])
+def test_the_servers_of_a_file(tmp_path: Path, name: str) -> None:
+    assert names(write(tmp_path / name, MCP)) == ["docs", "my_files"]
+
+
+def test_a_server_by_its_command_or_address() -> None:
+    assert names("docs=npx -y server") == ["docs"]
+    assert names("my-docs=https://docs.test/mcp") == ["my_docs"]
+
+
+def test_a_configuration_and_what_it_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "project"
+    write(folder / "crm.py", CLASSES)
+    write(folder / "sub" / "mcp.json", MCP)
+    write(
+        folder / "isolith.toml",
+        """
+        connect = ["crm.py", "sub/mcp.json", "time=uvx mcp-server-time"]
+        [connectors.notes]
+        command = "./serve"
+        [connectors.off]
+        url = "https://off.test"
+        disabled = true
+        [servers.late]
+        command = "x"
+        """,
+    )
+    expected = ["crm", "billing", "docs", "my_files", "time", "notes", "late"]
+    assert names(str(folder / "isolith.toml")) == expected
+    assert [connector.name for connector in connect_all((), config=read_config(folder / "isolith.toml"))] == expected
+
+
+def test_a_configuration_connects_no_other_one(tmp_path: Path) -> None:
+    write(tmp_path / "isolith.toml", 'connect = ["isolith.toml"]')
+    assert failure("isolith.toml") == "`isolith.toml` is not a Python file; connect FILE.py, or module:object"
+
+
+def test_a_name_that_is_in_a_configuration_already(tmp_path: Path) -> None:
+    write(tmp_path / "isolith.toml", '[connectors.docs]\ncommand = "x"')
+    with pytest.raises(ConnectError) as caught:
+        connect_all(["docs=npx x"], config=read_config(tmp_path / "isolith.toml"))
+    assert "a connector called `docs` comes from" in str(caught.value)
+
+
 # ---------------------------------------------------------------------------------------------- what is wrong
 
 WHAT_COUNTS = (
     "what counts: classes marked with `@connector`, a list named `connectors`, "
     "or else public functions that the file itself defines"
 )
-LATER = (
-    "MCP servers and OpenAPI documents cannot be connected in this version; "
-    "connect a Python file, FILE.py, or module:object"
-)
+WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, or name=command"
 
 
 @pytest.mark.parametrize(
@@ -223,14 +270,27 @@ def test_a_neighbour_that_is_no_python_is_named(tmp_path: Path) -> None:
     [
         ("none.py", "`none.py`: there is no such file"),
         ("none.py:x", "`none.py`: there is no such file"),
-        ("none", "`none`: there is no such file; connect a Python file, FILE.py, or module:object"),
-        ("", "``: there is no such file; connect a Python file, FILE.py, or module:object"),
+        ("none", f"`none`: there is no such file; {WHAT}"),
+        ("", f"``: there is no such file; {WHAT}"),
         ("a folder.py", "`a folder.py` is not a Python file; connect FILE.py, or module:object"),
         ("notes.txt", "`notes.txt` is not a Python file; connect FILE.py, or module:object"),
-        ("mcp.json", f"`mcp.json`: {LATER}"),
-        ("there.yaml", f"`there.yaml`: {LATER}"),
-        ("https://example.com/openapi", f"`https://example.com/openapi`: {LATER}"),
-        ("files=npx server", f"`files=npx server`: {LATER}"),
+        ("mcp.json", "`mcp.json`: there is no such file"),
+        ("isolith.toml", "`isolith.toml`: there is no such file"),
+        (
+            "other.json",
+            (
+                "`other.json` holds neither MCP servers, under `mcpServers` or `servers`, nor an OpenAPI document, "
+                "which says `openapi` or `swagger`"
+            ),
+        ),
+        ("list.json", "`list.json` holds no table of names and values"),
+        (
+            "broken.json",
+            "`broken.json` is not JSON: line 1, column 2: Expecting property name enclosed in double quotes",
+        ),
+        ("bytes.json", "`bytes.json` is not UTF-8 at byte 0: save it as UTF-8"),
+        ("other.yaml", "`other.yaml` is no OpenAPI document: it begins with `openapi: 3...` or `swagger: '2.0'`"),
+        ("files=", "`files=`: there is no command after the `=`: write files=command argument ..."),
         ("nowhere_at_all:x", "`nowhere_at_all:x`: there is no module `nowhere_at_all`; is it installed, or here?"),
         ("json.nowhere:x", "`json.nowhere:x`: there is no module `json.nowhere`; is it installed, or here?"),
         ("json:dumbs", "`json:dumbs`: there is no `dumbs` in `json`; did you mean `dumps` or `dump`?"),
@@ -248,7 +308,11 @@ def test_a_neighbour_that_is_no_python_is_named(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_spec(tmp_path: Path, spec: str, message: str) -> None:
     (tmp_path / "a folder.py").mkdir()
     write(tmp_path / "notes.txt", "hello")
-    write(tmp_path / "there.yaml", "openapi: 3.1.0")
+    write(tmp_path / "other.json", '{"name": "openapi", "servers": []}')
+    write(tmp_path / "list.json", "[1]")
+    write(tmp_path / "broken.json", "{")
+    write(tmp_path / "bytes.json", b"\xff\xfe{\0}\0")
+    write(tmp_path / "other.yaml", "mcpServers:\n  openapi: 3.1.0\n")
     assert failure(spec) == message
 
 
