@@ -25,7 +25,7 @@ CheckMode = Literal["off", "warn", "strict"]
 """`strict`: what is certainly wrong is refused before anything is called. `warn`: everything is a warning."""
 
 _MOST_WARNINGS = 20
-_threads = GuestThreads(2)
+_threads = GuestThreads(2, "isolith-check")
 
 
 async def look(text: str, connectors: Mapping[str, Connector]) -> Report:

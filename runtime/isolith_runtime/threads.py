@@ -20,8 +20,9 @@ Job = Callable[[], object]
 class GuestThreads:
     """Runs jobs, each as soon as a thread is free; at most `most` at a time, the rest wait in order."""
 
-    def __init__(self, most: int = MAX_THREADS) -> None:
+    def __init__(self, most: int = MAX_THREADS, name: str = "isolith-guest") -> None:
         self._most = most
+        self._name = name
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._threads: set[threading.Thread] = set()
@@ -40,7 +41,7 @@ class GuestThreads:
         with _stack_size_lock:
             before = threading.stack_size(THREAD_STACK)
             try:
-                thread = threading.Thread(target=self._work, name="isolith-guest", daemon=True)
+                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
                 thread.start()
                 self._threads.add(thread)
                 self._free += 1

@@ -63,7 +63,9 @@ async def test_a_failure_is_caught_and_the_script_goes_on(code_mode: CodeMode, c
 async def test_a_failure_in_a_task_is_caught_and_the_script_goes_on(code_mode: CodeMode, call: str, way: str) -> None:
     script = ASYNC_WAYS[way].format(call=call) + REST.replace("{await_}", "await ")
     outcome = await code_mode.execute(script, budgets=Budgets(call_s=0.05, argument_bytes=2000))
-    assert (outcome.error, outcome.warnings) == (None, ())
+    assert outcome.error is None
+    # The check knows, before the run, that it will fail; nothing else is said of what a script has caught.
+    assert {warning.kind for warning in outcome.warnings} <= {"check"}
     value = outcome.value
     assert isinstance(value, list)
     _check_caught(call, value[0], nothing=False)

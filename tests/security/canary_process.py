@@ -31,7 +31,7 @@ BROKEN = (
 
 async def main(report: TextIO) -> None:
     secret = f"{CANARY}-frame"  # in the locals of whoever runs the scripts
-    async with CodeMode([Desk(), BrokenConnector()]) as code_mode:
+    async with CodeMode([Desk(), BrokenConnector()], check="off") as code_mode:
         for script in quick():
             if script.name.startswith(FAMILIES):
                 await _note(code_mode.start(script.text, budgets=script.budgets), report)
