@@ -47,6 +47,7 @@ from isolith.journal.model import (
     Retention,
     Snippet,
 )
+from isolith.journal.records import Verification
 from isolith.journal.transaction import Settings
 
 __all__ = [
@@ -85,5 +86,6 @@ __all__ = [
     "Snippet",
     "TooLarge",
     "UnknownEntry",
+    "Verification",
     "WrongStatus",
 ]

@@ -49,7 +49,7 @@ class Record:
     def changes(self) -> list[Change]:
         """What it says was written. Raises ValueError for a body that nobody of ours wrote."""
         found: list[tuple[list[str], str | None]] = json.loads(self.body)
-        return [Change(tuple(row), digest) for row, digest in found]
+        return [Change(tuple(map(str, row)), digest) for row, digest in found]
 
 
 def digest_of_row(row: Mapping[str, object]) -> str:
@@ -80,14 +80,15 @@ def link(key: bytes | None, record: Record) -> str:
 class Check:
     """Walks one chain from its first record, and collects what is wrong and what the rows should be."""
 
-    def __init__(self, stream: str, key: bytes | None) -> None:
+    def __init__(self, stream: str, key: bytes | None, kept: Mapping[int, str]) -> None:
+        """`kept`: hashes of this chain by number that were noted elsewhere."""
         self.stream = stream
         self.findings: list[Finding] = []
         self.rows: dict[RowKey, str] = {}
         self.seq = 0
         self.hash = START
-        self.hashes: dict[int, str] = {}
         self._key = key
+        self._kept = dict(kept)
 
     def find(self, message: str, seq: int | None = None) -> None:
         """Note something wrong."""
@@ -102,7 +103,8 @@ class Check:
         if not hmac.compare_digest(link(self._key, record), record.hash):
             self.find("the record was changed, or written with another key", record.seq)
         self.seq, self.hash = record.seq, record.hash
-        self.hashes[record.seq] = record.hash
+        if self._kept.pop(record.seq, record.hash) != record.hash:
+            self.find("the chain was written anew: another hash was noted elsewhere for this record", record.seq)
         self._note(record)
 
     def _note(self, record: Record) -> None:
@@ -119,6 +121,8 @@ class Check:
 
     def end(self, head: tuple[int, str] | None) -> None:
         """Compare the last record with where the journal says the chain ends."""
+        for seq in self._kept:
+            self.find("the record is missing: its hash was noted elsewhere", seq)
         if head is None:
             self.find("the head of the chain is missing")
         elif head != (self.seq, self.hash):

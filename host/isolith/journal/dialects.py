@@ -78,6 +78,10 @@ class Dialect(Protocol):
         """Whether the same transaction may succeed when it is tried again."""
         ...
 
+    def compact(self) -> None:
+        """Give space back to the disk, or try."""
+        ...
+
     def dispose(self) -> None:
         """Close the connections."""
         ...
@@ -103,7 +107,13 @@ class SQLite:
     def _prepare(connection: DBAPIConnection, _record: object) -> None:
         connection.isolation_level = None
         cursor = connection.cursor()
-        for pragma in ("journal_mode=WAL", f"busy_timeout={_BUSY_MS}", "synchronous=NORMAL", "trusted_schema=OFF"):
+        for pragma in (
+            "auto_vacuum=INCREMENTAL",
+            "journal_mode=WAL",
+            f"busy_timeout={_BUSY_MS}",
+            "synchronous=NORMAL",
+            "trusted_schema=OFF",
+        ):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
@@ -140,6 +150,12 @@ class SQLite:
     def is_passing(self, error: Exception) -> bool:  # noqa: ARG002 - it waited `_BUSY_MS` itself
         """Never."""
         return False
+
+    def compact(self) -> None:
+        """Free pages go back in the next transaction; while somebody writes, another time."""
+        with contextlib.suppress(SQLAlchemyError), self._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA incremental_vacuum").all()
+            connection.commit()
 
     def dispose(self) -> None:
         """Close the connections; the last one folds the log into the file."""
@@ -191,6 +207,9 @@ class Postgres:
     def is_passing(self, error: Exception) -> bool:
         """Deadlocks between groups that lock several executions; each is then run by itself."""
         return getattr(getattr(error, "orig", error), "sqlstate", None) in _PASSING
+
+    def compact(self) -> None:
+        """The server does it."""
 
     def dispose(self) -> None:
         """Close the connections."""

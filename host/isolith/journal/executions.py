@@ -58,6 +58,8 @@ class Executions:
 
     async def create(self, order: Order, owner: str, lasts: timedelta) -> Lease:
         """A new execution, `running` and leased to `owner`. Raises DuplicateEntry for an id that is taken."""
+        if not order.execution_id:
+            raise ValueError("an execution needs an id")
 
         def work(transaction: Transaction) -> Lease:
             now, stream = transaction.now, order.execution_id

@@ -11,15 +11,20 @@ from isolith.journal.calls import Calls
 from isolith.journal.contents import Artifacts, Hibernations
 from isolith.journal.dialects import Dialect, connect
 from isolith.journal.executions import Executions
+from isolith.journal.export import lines
 from isolith.journal.grants import Grants
 from isolith.journal.leases import Leases
 from isolith.journal.migrations import migrate
+from isolith.journal.model import Pruned, Retention
+from isolith.journal.records import Records
+from isolith.journal.retention import prune
 from isolith.journal.snippets import Snippets
 from isolith.journal.store import Store, unavailable
 from isolith.journal.story import Story
 from isolith.journal.transaction import JOURNAL, Settings
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
     from types import TracebackType
 
     from sqlalchemy import Connection
@@ -43,6 +48,7 @@ class Journal:
         self.artifacts = Artifacts(store)
         self.hibernations = Hibernations(store)
         self.snippets = Snippets(store)
+        self.records = Records(store)
 
     @classmethod
     async def open(cls, url: str, settings: Settings | None = None) -> Self:
@@ -53,6 +59,14 @@ class Journal:
         settings = settings or Settings()
         dialect = await asyncio.get_running_loop().run_in_executor(None, _open, url)
         return cls(Store(dialect, settings))
+
+    async def prune(self, retention: Retention | None = None) -> Pruned:
+        """Delete what is past the retention. Call it now and then; several hosts may."""
+        return await prune(self._store, retention or Retention())
+
+    def export(self, execution_ids: Sequence[str] | None = None, *, contents: bool = False) -> AsyncIterator[str]:
+        """JSON lines of these executions, or of all; see `isolith.journal.export`. Raises UnknownEntry."""
+        return lines(self._store, execution_ids, contents=contents)
 
     async def close(self) -> None:
         """Commit what was handed over, and let the database go. Idempotent."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlalchemy import Connection, Select
 
 Row = dict[str, Any]
@@ -16,6 +18,14 @@ def all_rows(connection: Connection, query: Select[*tuple[Any, ...]]) -> list[Ro
     found = connection.execute(query)
     names = list(found.keys())
     return [dict(zip(names, row, strict=True)) for row in found]
+
+
+def each_row(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[Row]:
+    """One after the other: for those that together may be large."""
+    found = connection.execute(query.execution_options(yield_per=50))
+    names = list(found.keys())
+    for row in found:
+        yield dict(zip(names, row, strict=True))
 
 
 def one_row(connection: Connection, query: Select[*tuple[Any, ...]]) -> Row | None:

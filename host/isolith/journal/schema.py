@@ -258,6 +258,9 @@ snippets: Final = Table(
 OF_AN_EXECUTION: Final = (orders, executions, passes, calls, deliveries, logs, decisions, artifacts, hibernations)
 """Chained in the stream of their `execution_id`."""
 
+FIRST_RECORDS: Final = 2
+"""Records that the creation of an execution makes; the journal's own chain has the hash of the last of them."""
+
 OF_NONE: Final = (snippets, grants)
 """Chained in the stream of the journal itself, `""`."""
 

@@ -82,6 +82,10 @@ class Store:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, self._read, work)
 
+    async def compact(self) -> None:
+        """Give space back where the database does not by itself. Nothing is promised."""
+        await asyncio.get_running_loop().run_in_executor(self._readers, self._dialect.compact)
+
     async def close(self) -> None:
         """Commit what was handed over, and end the threads. Idempotent."""
         with self._gate:

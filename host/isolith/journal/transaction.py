@@ -121,6 +121,11 @@ class Transaction:
             self._run(self._statements.delete(table, ["stream"]), {"k_stream": stream})
         self.written += 1
 
+    def erase(self, table: Table, execution_id: str) -> None:
+        """Delete all rows of an execution from a table; not chained, for its chain goes too."""
+        self._run(self._statements.delete(table, ["execution_id"]), {"k_execution_id": execution_id})
+        self.written += 1
+
     def hold(self, lease: Lease) -> Head:
         """The head of an execution that the caller works on. Raises LeaseLost when somebody else does.
 

@@ -1,0 +1,56 @@
+"""What the tests of the journal share."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import create_engine
+
+from isolith.journal import Call, Journal, Lease, NewCall, Order
+
+LASTS = timedelta(seconds=30)
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **parts: float) -> None:
+        self.now += timedelta(**parts)
+
+
+def tampered(url: str, *statements: str) -> None:
+    """What somebody with access to the database does behind the journal's back."""
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with contextlib.closing(engine.raw_connection()) as connection:
+        cursor = connection.cursor()
+        for statement in statements:
+            cursor.execute(statement)
+        connection.commit()
+    engine.dispose()
+
+
+async def created(journal: Journal, **parts: str) -> Lease:
+    """A running execution, and the lease of it."""
+    order = Order(uuid.uuid4().hex, parts.pop("script", "1 + 1"), **parts)  # type: ignore[arg-type]
+    return await journal.executions.create(order, "host/1", LASTS)
+
+
+async def asked(journal: Journal, lease: Lease, number: int = 1, **parts: object) -> Call:
+    """A call that waits for a person."""
+    call = NewCall(number, "crm", "delete", f'{{"id":{number}}}')
+    return await journal.calls.ask(lease, call, reason="policy", **parts)  # type: ignore[arg-type]
+
+
+async def started(journal: Journal, lease: Lease, number: int = 1, **parts: object) -> Call:
+    """A call that is about to be made."""
+    new = NewCall(number, "crm", "add", f'{{"id":{number}}}', **parts)  # type: ignore[arg-type]
+    (call,) = await journal.calls.start(lease, [new])
+    return call
