@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast, get_args
 from isolith_bindings.openapi.media import Kind, kind
 from isolith_bindings.openapi.model import Encoding, Media, Schema, Style
 from isolith_bindings.openapi.refs import DefectError, Node
+from isolith_bindings.openapi.schemas import texts
 
 if TYPE_CHECKING:
     from isolith_bindings.openapi.schemas import Schemas
@@ -91,9 +92,26 @@ def choosable(media: tuple[Media, ...]) -> tuple[str, ...]:
 
 def kind_of(media: Media) -> Kind:
     """How it is written and read; what may be of any type is JSON, unless it is binary."""
-    if media.type.strip() == "*/*" and media.schema not in (None, {}, {"format": "binary"}):
+    if media.type.strip() == "*/*" and media.schema not in (None, {}) and not is_binary(media.schema):
         return "json"
     return kind(media.type)
+
+
+def is_binary(schema: Schema | None) -> bool:
+    """Whether it stands for bytes."""
+    return isinstance(schema, dict) and schema.get("format") == "binary"
+
+
+def argument_schema(media: Media) -> Schema:
+    """What a script gives as the whole body: data where it can be written as data, else text or bytes."""
+    found = kind_of(media)
+    schema = {} if media.schema is None else media.schema
+    if media.stream or found == "lines":
+        return {"type": "array", "items": schema}
+    if found == "binary" or is_binary(schema):
+        return {"type": "string", "format": "binary"}
+    scalar = isinstance(schema, dict) and schema.get("type") in ("string", "number", "integer", "boolean")
+    return {"type": "string"} if found == "text" and not scalar else schema
 
 
 def _rank(media: Media) -> tuple[int, bool]:
@@ -105,7 +123,7 @@ def _rank(media: Media) -> tuple[int, bool]:
 def _has_binary(schema: Schema | None) -> bool:
     properties = schema.get("properties") if isinstance(schema, dict) else None
     values = cast("Tree", properties).values() if isinstance(properties, dict) else ()
-    return any(isinstance(value, dict) and cast("Tree", value).get("format") == "binary" for value in values)
+    return any(is_binary(cast("Schema", value)) for value in values)
 
 
 def _encodings(content: Node) -> dict[str, Encoding]:
@@ -132,11 +150,10 @@ def _fields(content: Node, schemas: Schemas) -> tuple[tuple[Field, ...], frozens
     parts = _parts(schema, schemas, []) if schema else None
     if not parts:
         return (), frozenset()
-    required: set[object] = set()
+    required: set[str] = set()
     found: dict[str, Node] = {}
     for part in parts:
-        told = part.mapping().get("required")
-        required |= set(cast("list[object]", told)) if isinstance(told, list) else set()
+        required |= set(texts(part.mapping().get("required")))
         for name, node in part.entries("properties"):
             found.setdefault(name, node)
     if not 0 < len(found) <= MAX_FIELDS:

@@ -265,12 +265,8 @@ class _Arguments:
             required += [name] if field.required and content.required else []
         if not content.fields:
             name = self._names["request", "body"]
-            properties[name] = _any_of([_whole(item.schema, stream=item.stream) for item in content.media])
+            properties[name] = _any_of([bodies.argument_schema(item) for item in content.media])
             required += [name] if content.required else []
-
-
-def _whole(schema: Schema | None, *, stream: bool) -> Schema:
-    return {"type": "array", "items": schema or {}} if stream else {} if schema is None else schema
 
 
 def _any_of(schemas: list[Schema]) -> Schema:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isolith_bindings.openapi import swagger
-from isolith_bindings.openapi.bodies import choosable, contents, kind_of
+from isolith_bindings.openapi.bodies import choosable, contents, is_binary, kind_of
 from isolith_bindings.openapi.model import Answer, Media, Schema
 from isolith_bindings.openapi.refs import DefectError, Node, References
 
@@ -69,7 +69,7 @@ def _type(media: Media) -> Schema:
     found = kind_of(media)
     if found in {"json", "lines", "form"}:
         schema = {} if media.schema is None else media.schema
-        if isinstance(schema, dict) and schema.get("format") == "binary":
+        if is_binary(schema):
             return ARTIFACT
         return {"type": "array", "items": schema} if media.stream or found == "lines" else schema
     return {"type": "string"} if found == "text" else ARTIFACT

@@ -2,7 +2,7 @@
 
 What is referred to becomes a definition, converted once however often it is used, so that circular and deep schemas
 cost nothing. A reference that leads nowhere is a schema that takes anything, and is remembered: an operation that would
-send it is not offered. Binary content (`format: binary`, `type: file`) takes anything here; bodies.py checks it.
+send it is not offered.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Schemas:
         for keyword in source:
             self._keyword(schema, node, keyword, depth)
         _mend_required(schema, source)
-        return self._of_three_zero(schema, source) if self._old else _binary(schema)
+        return self._of_three_zero(schema, source) if self._old else schema
 
     def _keyword(self, schema: Tree, node: Node, keyword: str, depth: int) -> None:
         value = node.mapping()[keyword]
@@ -152,7 +152,7 @@ class Schemas:
                 schema[exclusive] = schema.pop(limit)
         if source.get("nullable") is True or source.get("x-nullable") is True:
             return _nullable(schema)
-        return _binary(schema)
+        return schema
 
 
 def reachable(keys: Iterable[str], uses: dict[str, tuple[str, ...]]) -> Iterator[str]:
@@ -176,11 +176,11 @@ def _described(schema: Tree, source: Tree) -> Tree:
 
 def _put_type(schema: Tree, value: object) -> None:
     if value == "file":
-        schema["format"] = "binary"
+        schema.update(type="string", format="binary")
     elif isinstance(value, str) and value in _TYPES:
         schema["type"] = value
     elif isinstance(value, list):
-        kept = [name for name in cast("list[object]", value) if name in _TYPES]
+        kept = [name for name in texts(cast("object", value)) if name in _TYPES]
         if kept:
             schema["type"] = kept
 
@@ -230,15 +230,8 @@ def _nullable(schema: Tree) -> Tree:
         enum = schema.get("enum")
         if isinstance(enum, list) and None not in cast("list[object]", enum):
             schema["enum"] = [*cast("list[object]", enum), None]
-        return _binary(schema)
+        return schema
     if not set(schema) - {"title", "description", "default", "deprecated", "readOnly", "writeOnly"}:
         return schema
     told: Tree = {key: schema.pop(key) for key in ("title", "description", "default") if key in schema}
     return {**told, "anyOf": [schema, {"type": "null"}]}
-
-
-def _binary(schema: Tree) -> Tree:
-    """Bytes are no text: what is `format: binary` has no type here."""
-    if schema.get("format") == "binary" and schema.get("type") in ("string", ["string", "null"], None):
-        return {key: value for key, value in schema.items() if key in {"format", "title", "description", "readOnly"}}
-    return schema
