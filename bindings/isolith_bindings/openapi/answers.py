@@ -1,0 +1,145 @@
+"""An answer as a value: by its status and its media type, checked against the document where that is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from email.message import Message
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+from isolith_bindings.errors import CallError
+from isolith_bindings.openapi.bodies import is_binary, kind_of
+from isolith_bindings.openapi.media import essence, is_range, kind, parameter
+from isolith_bindings.openapi.responses import match
+
+if TYPE_CHECKING:
+    from isolith_bindings.connector import Artifacts
+    from isolith_bindings.egress import Response
+    from isolith_bindings.openapi.checking import Checker
+    from isolith_bindings.openapi.model import Media, Operation, Schema
+
+EMPTY_STATUSES = frozenset({204, 205, 304})
+_UNSAFE_IN_NAMES = re.compile(r"[^\w. ()+\-]+")
+_DEFAULT = "application/octet-stream"
+
+
+def value_of(operation: Operation, response: Response, artifacts: Artifacts) -> object:
+    """What a successful answer holds: data, text, or the artifact that its bytes are kept as; None where it is empty.
+
+    What does not hold what it says it holds is `invalid_result`, with the text in its `data`. Raises CallError.
+    """
+    if operation.method == "HEAD":
+        return dict(response.headers)
+    if response.status in EMPTY_STATUSES or not response.content:
+        return None
+    told = response.header("content-type") or _documented_type(operation, response.status)
+    if response.truncated:
+        raise _too_long(operation, response, artifacts, told)
+    if kind(told) in {"binary", "multipart"} or _is_file(operation, response.status, told):
+        return artifacts.keep(response.content, mime=essence(told) or _DEFAULT, name=_filename(response))
+    return _data(operation, _text(response.content, told), told)
+
+
+def _data(operation: Operation, text: str, told: str) -> object:
+    found = kind(told)
+    if found == "json":
+        return _json(operation, text, told)
+    if found == "lines":
+        return [_json(operation, line, told) for line in text.splitlines() if line.strip()]
+    return dict(parse_qsl(text, keep_blank_values=True)) if found == "form" else text
+
+
+def check(operation: Operation, response: Response, value: object, checker: Checker) -> None:
+    """Raises CallError `invalid_result`, with the value in its `data`, where the document promised something else."""
+    answer = match(operation.answers, response.status)
+    if answer is None:
+        known = ", ".join(item.status for item in operation.answers) or "none"
+        raise _invalid(operation, f"status {response.status} is not in the document, which has {known}", value)
+    if operation.method == "HEAD" or response.status in EMPTY_STATUSES or not answer.media:
+        return
+    told = response.header("content-type") or ""
+    media = documented(answer.media, told)
+    if media is None:
+        listed = ", ".join(item.type for item in answer.media)
+        raise _invalid(operation, f"{essence(told) or 'no media type'} was answered; documented: {listed}", value)
+    if media.schema is None or is_binary(media.schema) or kind(told) not in {"json", "lines"}:
+        return
+    schema: Schema = {"type": "array", "items": media.schema} if media.stream else media.schema
+    problems = checker.problems_of(operation, schema, value)
+    if problems:
+        raise _invalid(operation, f"{'; '.join(problems[:5])} ({answer.where})", value)
+
+
+def documented(media: tuple[Media, ...], told: str) -> Media | None:
+    """The documented media type that an answer's is: the same, or the narrowest range that it is in."""
+    plain = essence(told)
+    by_width = sorted(media, key=lambda item: (is_range(item.type), essence(item.type) == "*/*"))
+    return next((item for item in by_width if _covers(essence(item.type), plain)), None)
+
+
+def _covers(pattern: str, plain: str) -> bool:
+    if pattern in {plain, "*/*", "*"}:
+        return True
+    return pattern.endswith("/*") and plain.startswith(pattern[:-1])
+
+
+def _documented_type(operation: Operation, status: int) -> str:
+    """What an answer that does not say its media type is taken for."""
+    answer = match(operation.answers, status)
+    media = answer.media[0] if answer and answer.media else None
+    if media is None or is_range(media.type):
+        return "application/json" if media and kind_of(media) == "json" else _DEFAULT
+    return media.type
+
+
+def _is_file(operation: Operation, status: int, told: str) -> bool:
+    """Whether the document says that these are bytes, whatever media type they have."""
+    answer = match(operation.answers, status)
+    media = documented(answer.media, told) if answer else None
+    return media is not None and is_binary(media.schema)
+
+
+def _text(content: bytes, told: str) -> str:
+    charset = parameter(told, "charset") or "utf-8"
+    try:
+        return content.decode("utf-8-sig" if charset.lower() in {"utf-8", "utf8"} else charset, "replace")
+    except LookupError:
+        return content.decode("utf-8", "replace")
+
+
+def _json(operation: Operation, text: str, told: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise _invalid(operation, f"the answer says it is {essence(told)} and is not: {why}", text) from None
+
+
+def _too_long(operation: Operation, response: Response, artifacts: Artifacts, told: str) -> CallError:
+    kept = artifacts.keep(response.content, mime=essence(told) or _DEFAULT, name=_filename(response))
+    size = f"{len(response.content):,}"
+    return CallError(
+        "invalid_result",
+        f"{operation.name}: the answer is longer than the {size} bytes that are read; these are kept as an artifact",
+        data=kept,
+        hint="ask for less: a page, a filter or fewer fields; the artifact of the error's `.data` holds the beginning",
+    )
+
+
+def _filename(response: Response) -> str | None:
+    """The name that a server gives a file, as the last part of a path and without what no name should hold."""
+    message = Message()
+    message["content-disposition"] = response.header("content-disposition") or ""
+    try:
+        name = message.get_filename()
+    except (ValueError, LookupError):
+        return None
+    if not name:
+        return None
+    last = re.split(r"[/\\]", name)[-1]
+    return _UNSAFE_IN_NAMES.sub("_", last)[:120].strip(". ") or None
+
+
+def _invalid(operation: Operation, why: str, value: object) -> CallError:
+    return CallError("invalid_result", f"{operation.name}: {why}", data=value)

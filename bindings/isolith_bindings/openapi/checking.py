@@ -1,0 +1,149 @@
+"""Arguments before anything is sent: which are known, which are missing, which do not fit, and where that is said."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING
+
+from isolith_bindings import names
+from isolith_bindings.errors import CallError
+from isolith_bindings.openapi.request import body_value, chosen_media, said
+from isolith_bindings.openapi.schemas import reachable
+from isolith_bindings.schema.validate import Validator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from isolith_bindings.openapi.model import Api, Operation, Schema
+
+MAX_TOLD = 5
+"""Problems of one call that are told."""
+
+_FIRST_STEP = re.compile(r"[^.\[]+")
+
+
+class Checker:
+    """The arguments of the operations of one document. Validators are made when they are first needed."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._validator = functools.lru_cache(maxsize=256)(self._made)
+        self._operations = {operation.id: operation for operation in api.operations}
+
+    def check(self, operation: Operation, given: Mapping[str, object]) -> dict[str, object]:
+        """The arguments by their own names. Raises CallError `invalid_arguments`, which tells all that is wrong."""
+        arguments = self._spelt(operation, given)
+        problems = [
+            (problem.path, f"{self._place(operation, problem.path)}: {problem.message}")
+            for problem in self._validator(operation.id, "").problems(arguments)
+        ]
+        if not problems:
+            problems = self._body_problems(operation, arguments)
+        if problems:
+            told = [text for _, text in problems[:MAX_TOLD]]
+            more = f"; and {len(problems) - MAX_TOLD} more" if len(problems) > MAX_TOLD else ""
+            raise CallError("invalid_arguments", "; ".join(told) + more, hint=f"it takes {takes(operation)}")
+        return arguments
+
+    def problems_of(self, operation: Operation, schema: Schema, value: object) -> list[str]:
+        """What is wrong with an answer, by the schema of the document; nothing where that schema is of no use."""
+        return [str(problem) for problem in self._whole(schema, operation).problems(value)]
+
+    def closed(self, schema: Schema, operation: Operation) -> dict[str, object] | bool:
+        """A schema together with the definitions that it needs."""
+        if isinstance(schema, bool) or not operation.uses:
+            return schema
+        needed = reachable(operation.uses, dict(self._api.uses))
+        return {**schema, "$defs": {key: self._api.definitions[key] for key in needed}}
+
+    def _body_problems(self, operation: Operation, arguments: dict[str, object]) -> list[tuple[str, str]]:
+        """What is wrong with the body as a whole: `anyOf` and the like hold fields together."""
+        body = operation.body
+        if body is None or (body.argument is not None and body.chooser is None):
+            return []
+        value = body_value(operation, arguments)
+        media = chosen_media(operation, arguments)
+        if value is None or media.schema is None or media.stream:
+            return []
+        by_field = {name: argument for argument, name in body.fields.items()}
+        found: list[tuple[str, str]] = []
+        for problem in self._validator(operation.id, media.type).problems(value):
+            first = _FIRST_STEP.match(problem.path)
+            argument = by_field.get(first[0], first[0]) if first else ""
+            place = f"`{argument}{problem.path[len(first[0]) :]}` " if first else ""
+            found.append((problem.path, f"{place}(body of {operation.key}, {body.where}): {problem.message}"))
+        return found
+
+    def _spelt(self, operation: Operation, given: Mapping[str, object]) -> dict[str, object]:
+        """Arguments under the names of the document as well; what is None and may be left out is left out."""
+        properties = properties_of(operation)
+        originals = _originals(operation)
+        arguments: dict[str, object] = {}
+        for name, value in given.items():
+            known = name if name in properties else originals.get(name)
+            if known is None:
+                near = names.did_you_mean(name, properties)
+                what = f"{operation.name} takes no argument `{name}`" + (f", {near}" if near else "")
+                raise CallError("invalid_arguments", what, hint=f"it takes {takes(operation)}")
+            if known in arguments:
+                raise CallError("invalid_arguments", f"`{known}` is given twice, once as `{name}`")
+            arguments[known] = value
+        outside = {parameter.argument for parameter in operation.parameters if not parameter.required}
+        return {name: value for name, value in arguments.items() if value is not None or name not in outside}
+
+    def _place(self, operation: Operation, path: str) -> str:
+        """Where in the call and in the document a problem is."""
+        first = _FIRST_STEP.match(path)
+        if first is None:
+            return f"{operation.name} ({operation.key}, {operation.where})"
+        for parameter in operation.parameters:
+            if parameter.argument == first[0]:
+                whole = said(operation, parameter)
+                return whole if first[0] == path else f"`{path}` in {whole}"
+        where = operation.body.where if operation.body else operation.where
+        return f"`{path}` (body of {operation.key}, {where})"
+
+    def _made(self, operation_id: str, media_type: str) -> Validator:
+        operation = self._operations[operation_id]
+        if not media_type or operation.body is None:
+            return self._whole(operation.arguments, operation)
+        media = next(item for item in operation.body.media if item.type == media_type)
+        return self._whole({} if media.schema is None else media.schema, operation)
+
+    def _whole(self, schema: Schema, operation: Operation) -> Validator:
+        return Validator(self.closed(schema, operation))
+
+
+def properties_of(operation: Operation) -> dict[str, Schema]:
+    """The arguments and their schemas."""
+    arguments = operation.arguments
+    found = arguments.get("properties") if isinstance(arguments, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def required_of(operation: Operation) -> list[str]:
+    """The arguments that cannot be left out."""
+    arguments = operation.arguments
+    found = arguments.get("required") if isinstance(arguments, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def takes(operation: Operation) -> str:
+    """What an operation takes, those first that it needs."""
+    required = required_of(operation)
+    optional = [name for name in properties_of(operation) if name not in required]
+    if not required and not optional:
+        return "no arguments"
+    shown = [f"`{name}`" for name in required] + [f"`{name}`?" for name in optional]
+    return ", ".join(shown[:40]) + (f" and {len(shown) - 40} more" if len(shown) > 40 else "")
+
+
+def _originals(operation: Operation) -> dict[str, str]:
+    """What the document calls each argument, where only one is called that."""
+    found: dict[str, str | None] = {}
+    body = operation.body.fields.items() if operation.body else ()
+    pairs = [*((item.argument, item.name) for item in operation.parameters), *body]
+    for argument, name in pairs:
+        found[name] = None if name in found else argument
+    return {name: argument for name, argument in found.items() if argument is not None}
