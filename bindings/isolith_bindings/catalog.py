@@ -1,12 +1,12 @@
 """The catalogue: everything that the scripts of one host may reach, found by every spelling, by words, by path.
 
-It reads its connectors anew each time, for their methods may change, and holds nothing of any execution.
+It looks at its connectors anew each time, for their methods may change, and holds nothing of any execution.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import re
+import threading
 from typing import TYPE_CHECKING, get_args
 
 from isolith_bindings import names
@@ -14,10 +14,10 @@ from isolith_bindings.connector import Connector, Method, offered
 from isolith_bindings.describe import Description, Detail, describe_all, describe_connector, describe_method
 from isolith_bindings.errors import CallError, NameCollision
 from isolith_bindings.rendering import one_of
-from isolith_bindings.search import Kind, SearchPage, SearchResult, entries, rank
+from isolith_bindings.search import SNIPPETS, Hit, Kind, Scope, SearchIndex, SearchPage, Snippet, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 MAX_LIMIT = 50
 """Results of one page."""
@@ -29,9 +29,15 @@ _BRACKETS = re.compile(r"""\[\s*(?:"([^"]*)"|'([^']*)')\s*\]""")
 
 
 class Catalog:
-    """The connectors of a host under their names. Raises NameCollision where two have one name."""
+    """The connectors of a host under their names. Raises NameCollision where two have one name.
 
-    def __init__(self, connectors: Iterable[Connector]) -> None:
+    `snippets` is asked for the reviewed scripts before each search.
+    """
+
+    def __init__(self, connectors: Iterable[Connector], snippets: Callable[[], Iterable[Snippet]] = tuple) -> None:
+        self._snippets = snippets
+        self._index = SearchIndex()
+        self._reading: threading.Thread | None = None
         self.connectors: dict[str, Connector] = {}
         for connector in connectors:
             other = self.connectors.setdefault(connector.name, connector)
@@ -77,19 +83,24 @@ class Catalog:
     ) -> SearchPage:
         """What fits the words of a query. An exact path gives that alone; an empty query browses, sorted by path.
 
-        Raises CallError for arguments that make no sense and for an unknown connector.
+        The first search after a change reads what has changed: see `refresh_soon`. Raises CallError for arguments that
+        make no sense and for an unknown connector.
         """
         _check("search", "query", query, _is_text(query), _TEXT)
         _check("search", "kind", kind, kind is None or kind in get_args(Kind), f"one of {one_of(get_args(Kind))}")
         _check("search", "limit", limit, _is_whole(limit, 1, MAX_LIMIT), f"a whole number from 1 to {MAX_LIMIT}")
         _check("search", "offset", offset, _is_whole(offset, 0), "a whole number, 0 or more")
-        among = self.connectors.values() if connector is None else [self._connector(connector)]
-        ranked = [
-            dataclasses.replace(entry.result, score=score)
-            for score, entry in rank(entries(among), query)
-            if kind in {None, entry.result.kind}
-        ]
-        return _page(self._exact(query, ranked) or ranked, limit, offset)
+        scope = Scope(None if connector is None else self._scope(connector), kind)
+        found = self._exact(query, scope)
+        if not found:
+            found = self._index.find(query, self.connectors.values(), self._snippets(), scope)
+        return _page(found, limit, offset)
+
+    def refresh_soon(self) -> None:
+        """Read on a thread what has changed, so that no search has to wait for it. Returns at once."""
+        if self._reading is None or not self._reading.is_alive():
+            self._reading = threading.Thread(target=self._refresh, name="isolith-search", daemon=True)
+            self._reading.start()
 
     def describe(self, target: str | None = None, detail: Detail = "signature") -> Description:
         """A connector or a method by path, or without a target the whole catalogue.
@@ -103,6 +114,12 @@ class Catalog:
         _check("describe", "target", target, _is_text(target), _TEXT)
         connector, method = self._at(target)
         return describe_connector(connector, detail) if method is None else describe_method(connector, method, detail)
+
+    def _refresh(self) -> None:
+        self._index.refresh(list(self.connectors.values()), self._snippets())
+
+    def _scope(self, name: object) -> str:
+        return SNIPPETS if name == SNIPPETS and SNIPPETS not in self.connectors else self._connector(name).name
 
     def _connector(self, name: object) -> Connector:
         text = name if isinstance(name, str) else repr(name)
@@ -138,13 +155,15 @@ class Catalog:
             hint = f"did you mean {' or '.join(f'`{path}`' for path in paths[:3])}?"
             raise CallError("unknown_tool", f"there is no connector `{name}`", hint=hint) from error
 
-    def _exact(self, query: str, ranked: list[SearchResult]) -> list[SearchResult]:
+    def _exact(self, query: str, scope: Scope) -> list[Hit]:
+        """What a path leads to, where the query is one."""
+        if not {".", "["} & set(query):
+            return []
         try:
             connector, method = self._at(query)
         except CallError:
             return []
-        path = connector.name if method is None else f"{connector.name}.{method.name}"
-        return [result for result in ranked if result.path == path] if "." in query else []
+        return exact(connector, method, scope)
 
 
 def _aliases(connector: Connector) -> dict[str, str]:
@@ -167,9 +186,9 @@ def _other(name: str, known: Mapping[str, object], prefix: str = "") -> str:
     return f"there are: {one_of(sorted(known))}" if known else "there are none"
 
 
-def _page(results: list[SearchResult], limit: int, offset: int) -> SearchPage:
-    page = results[offset : offset + limit]
-    remaining = max(0, len(results) - offset - limit)
+def _page(found: list[Hit], limit: int, offset: int) -> SearchPage:
+    page = [hit.shown() for hit in found[offset : offset + limit]]
+    remaining = max(0, len(found) - offset - limit)
     return SearchPage(page, remaining, offset + limit if remaining else None)
 
 

@@ -1,40 +1,60 @@
-"""Finding methods by words: the share of the query's words that a name, a parameter or a description holds.
+"""Finding by words: what fits is taken from a full-text index in memory, and put in order by `ranking`.
 
-Deterministic and in memory; the whole catalogue is read for each query, which is fit for hundreds of methods.
+SQLite's FTS5 is the index. It is this module's alone and holds nothing of any execution: the one exception to the rule
+that SQL is written in the journal only. The index follows its connectors: before each search what has changed in them
+is read anew, and what has not is left. `refresh` does the same ahead of time, on any thread.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+import sqlite3
+import threading
+import weakref
+from bisect import bisect_left
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from isolith_bindings.connector import Connector, Method, offered
-from isolith_bindings.rendering import first_paragraph
+from isolith_bindings.entries import (
+    PLACES,
+    Entry,
+    Kind,
+    SearchResult,
+    Snippet,
+    connector_entry,
+    excluded_entry,
+    method_entry,
+    snippet_entry,
+)
+from isolith_bindings.query import Term, Vocabulary, understand
+from isolith_bindings.ranking import score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-Kind = Literal["connector", "method", "excluded"]
-"""`excluded`: a method that is there, but not bound; its description says why."""
+    from isolith_bindings.connector import Connector, Method
 
-_PATH, _PARAMETERS, _DESCRIPTION = 3, 2, 1
-_MIN_PREFIX = 3
-_WORDS = re.compile(r"[^\W_]+")
-_CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+__all__ = ["SNIPPETS", "Hit", "Kind", "Scope", "SearchIndex", "SearchPage", "SearchResult", "Snippet", "exact"]
 
+SNIPPETS = "snippets"
+"""What stands in the place of a connector for reviewed scripts."""
+MAX_CANDIDATES = 200
+"""Entries that are put in order for one query: those that FTS5 ranks first."""
+_COMMON = 0.2
+"""Words that are in more than this share of the entries choose no candidates, where rarer ones do."""
+_MIN_CANDIDATES = 600
+_MAX_BEGUN = 12
+_WORTH = 0.15
+"""What scores less than this share of the best is not shown."""
 
-@dataclass(frozen=True)
-class SearchResult:
-    """One thing found. `path` is what a script writes; `score` is from 0 to 1, and 0 for all when browsing."""
-
-    path: str
-    description: str
-    signature: str | None
-    kind: Kind
-    requires_approval: bool
-    score: float = 0.0
+_SCHEMA = """
+    CREATE VIRTUAL TABLE found USING fts5(name, connector, summary, tags, parameters, text, tokenize='ascii');
+    INSERT INTO found(found, rank) VALUES ('rank', 'bm25(10, 8, 6, 3, 3, 1)');
+    CREATE VIRTUAL TABLE spoken USING fts5(word, tokenize='trigram');
+"""
+_BEST = "SELECT rowid FROM found WHERE found MATCH ? ORDER BY rank LIMIT ?"
+_INSERT = "INSERT INTO found(rowid, name, connector, summary, tags, parameters, text) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_LIKE = "SELECT word FROM spoken WHERE spoken MATCH ? ORDER BY rank, rowid LIMIT 60"
 
 
 @dataclass(frozen=True)
@@ -47,76 +67,221 @@ class SearchPage:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A result before it is scored, with the words that can find it and what a match of each is worth."""
+class Scope:
+    """What a search is about: one connector or all, one kind or all."""
 
+    connector: str | None = None
+    kind: Kind | None = None
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether an entry belongs to it."""
+        return self.connector in {None, entry.connector} and self.kind in {None, entry.result.kind}
+
+
+_ALL = Scope()
+
+
+class Hit(NamedTuple):
+    """A result and its score, which is written into it when it is shown."""
+
+    score: float
     result: SearchResult
-    words: dict[str, int]
+
+    def shown(self) -> SearchResult:
+        """The result with its score."""
+        return replace(self.result, score=round(self.score, 3))
 
 
-def entries(connectors: Iterable[Connector]) -> Iterator[Entry]:
-    """Everything that can be found. What is denied cannot."""
-    for connector in connectors:
-        yield _connector_entry(connector)
-        for method in offered(connector).values():
-            yield _method_entry(connector, method)
-        for original, reason in connector.excluded.items():
-            path = f"{connector.name}[{original!r}]"
-            yield _entry(SearchResult(path, f"not available: {reason}", None, "excluded", requires_approval=False), ())
+class _Weights(dict[str, float]):
+    """How much each stem says: the fewer entries hold it, the more."""
+
+    def __init__(self, frequency: Mapping[str, int]) -> None:
+        super().__init__()
+        self._frequency = frequency
+
+    def __missing__(self, word: str) -> float:
+        weight: float = (1 + self._frequency.get(word, 0)) ** -0.25
+        self[word] = weight
+        return weight
 
 
-def rank(found: Iterable[Entry], query: str) -> list[tuple[float, Entry]]:
-    """Those that share a word with the query, best first; all of them by path where the query has no words."""
-    wanted = words(query)
-    scored = [(_score(wanted, entry.words), entry) for entry in found]
-    kept = [(score, entry) for score, entry in scored if score or not wanted]
-    return sorted(kept, key=lambda pair: (-pair[0], pair[1].result.path))
+_Source = tuple[object, ...]
+"""What the entries of a connector are made of: as long as it is equal, so are they."""
 
 
-def words(text: str) -> list[str]:
-    """The words of a text or a name, each once: `listContacts` is `list`, `contacts`."""
-    spaced = _CAMEL.sub(" ", unicodedata.normalize("NFKC", text))
-    return list(dict.fromkeys(_WORDS.findall(spaced.casefold())))
+@dataclass(frozen=True)
+class _Maker:
+    """How an entry is made: as long as two are equal, so are their entries."""
+
+    make: Callable[..., Entry]
+    of: tuple[object, ...]
+
+    def __call__(self) -> Entry:
+        return self.make(*self.of)
 
 
-def _connector_entry(connector: Connector) -> Entry:
-    summary = first_paragraph(connector.description)
-    return _entry(SearchResult(connector.name, summary, None, "connector", requires_approval=False), ())
+class SearchIndex:
+    """Everything that can be found, by words. Safe for threads; one search at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._database = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        weakref.finalize(self, self._database.close)
+        self._database.executescript(_SCHEMA)
+        self._known: dict[str, _Source] = {}
+        self._rows: dict[tuple[str, str], tuple[int, _Maker]] = {}
+        self._entries: dict[int, Entry] = {}
+        self._frequency: Counter[str] = Counter()
+        self._spoken: Counter[str] = Counter()
+        self._weights = _Weights(self._frequency)
+        self._sorted: list[str] | None = None
+        self._next = 1
+
+    def refresh(self, connectors: Iterable[Connector], snippets: Iterable[Snippet] = ()) -> None:
+        """Read what has changed. 10,000 methods at once take some seconds, a single one no time."""
+        with self._lock:
+            self._refresh(connectors, snippets)
+
+    def find(
+        self, query: str, connectors: Iterable[Connector], snippets: Iterable[Snippet] = (), scope: Scope = _ALL
+    ) -> list[Hit]:
+        """All that fits, best first; all there is by path, where the query has no words."""
+        with self._lock:
+            self._refresh(connectors, snippets)
+            request = understand(query, self._vocabulary())
+            if not request.terms:
+                return sorted(
+                    (Hit(0.0, entry.result) for entry in self._entries.values() if scope.holds(entry)), key=_order
+                )
+            weights = self._weights
+            return _best(
+                [Hit(score(entry, request, weights), entry.result) for entry in self._candidates(request.terms, scope)]
+            )
+
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(
+            len(self._entries), self._known.keys(), self._frequency, self._spoken, self._begins, self._like
+        )
+
+    def _candidates(self, terms: tuple[Term, ...], scope: Scope) -> Iterator[Entry]:
+        """What holds every word of the query, and what holds its rare ones."""
+        explicit = sorted((term for term in terms if term.meanings and not term.implied), key=lambda t: t.rarity)
+        if not explicit:
+            return
+        groups = [" OR ".join(f'"{word}"' for word in term.meanings) for term in explicit]
+        room, rare = max(_MIN_CANDIDATES, int(len(self._entries) * _COMMON)), 1
+        while rare < len(explicit) and (room := room - explicit[rare].rarity) > 0:
+            rare += 1
+        limit = MAX_CANDIDATES if scope.connector is None else len(self._entries)
+        rows = self._best_rows(" AND ".join(f"({group})" for group in groups), limit)
+        if len(groups) > 1:
+            rows |= self._best_rows(" OR ".join(groups[:rare]), limit - len(rows) // 2)
+        yield from (entry for row in rows if scope.holds(entry := self._entries[row]))
+
+    def _best_rows(self, match: str, limit: int) -> dict[int, None]:
+        return dict.fromkeys(row for (row,) in self._database.execute(_BEST, (match, limit)))
+
+    def _begins(self, beginning: str) -> list[str]:
+        """The shortest words that begin so."""
+        if self._sorted is None:
+            self._sorted = sorted(self._spoken)
+        first = bisect_left(self._sorted, beginning)
+        last = bisect_left(self._sorted, beginning + "\U0010ffff", first)
+        return sorted(self._sorted[first:last], key=len)[:_MAX_BEGUN]
+
+    def _like(self, word: str) -> list[str]:
+        parts = dict.fromkeys(f'"{word[at : at + 3]}"' for at in range(len(word) - 2))
+        return [found for (found,) in self._database.execute(_LIKE, (" OR ".join(parts),))]
+
+    # Keeping up with the connectors.
+
+    def _refresh(self, connectors: Iterable[Connector], snippets: Iterable[Snippet]) -> None:
+        scripts = tuple(snippets)
+        sources: dict[str, _Source] = {SNIPPETS: scripts} if scripts else {}
+        for connector in connectors:
+            # Equal parts are mostly the same objects, which makes this quick for any number of methods.
+            methods, excluded = tuple(connector.methods.values()), tuple(connector.excluded.items())
+            sources[connector.name] = (connector.description, methods, excluded)
+        for name in [name for name in self._known if name not in sources]:
+            self._replace(name, {})
+            del self._known[name]
+        for name, source in sources.items():
+            if self._known.get(name) != source:
+                self._replace(name, _of_snippets(source) if name == SNIPPETS else _of_connector(name, source))
+                self._known[name] = source
+
+    def _replace(self, connector: str, now: Mapping[str, _Maker]) -> None:
+        """Take out what is gone or changed, put in what is new or changed."""
+        self._database.execute("BEGIN")
+        try:
+            for key in [key for key in self._rows if key[0] == connector]:
+                row, maker = self._rows[key]
+                if now.get(key[1]) != maker:
+                    self._remove(row)
+                    del self._rows[key]
+            for path, maker in now.items():
+                if (connector, path) not in self._rows:
+                    self._rows[connector, path] = (self._insert(maker()), maker)
+        finally:
+            self._database.execute("COMMIT")
+            self._weights.clear()
+            self._sorted = None
+
+    def _insert(self, entry: Entry) -> int:
+        row, self._next = self._next, self._next + 1
+        columns: dict[float, list[str]] = {place: [] for place in PLACES}
+        for word, place in entry.places.items():
+            columns[place].append(word)
+        texts = [" ".join(column) for column in columns.values()]
+        self._database.execute(_INSERT, (row, *texts))
+        self._entries[row] = entry
+        self._frequency.update(entry.places.keys())
+        for word in entry.spoken:
+            if not self._spoken[word]:
+                self._database.execute("INSERT INTO spoken(word) VALUES (?)", (word,))
+            self._spoken[word] += 1
+        return row
+
+    def _remove(self, row: int) -> None:
+        entry = self._entries.pop(row)
+        self._database.execute("DELETE FROM found WHERE rowid = ?", (row,))
+        for word in entry.places:
+            self._frequency[word] -= 1
+            if not self._frequency[word]:
+                del self._frequency[word]
+        for word in entry.spoken:
+            self._spoken[word] -= 1
+            if not self._spoken[word]:
+                del self._spoken[word]
+                self._database.execute("DELETE FROM spoken WHERE word = ?", (word,))
 
 
-def _method_entry(connector: Connector, method: Method) -> Entry:
-    result = SearchResult(
-        f"{connector.name}.{method.name}",
-        first_paragraph(method.description),
-        method.signature,
-        "method",
-        requires_approval=method.policy == "ask",
-    )
-    return _entry(result, cast("dict[str, object]", method.parameters.get("properties") or {}), method.description)
+def _of_connector(name: str, source: _Source) -> dict[str, _Maker]:
+    description, methods, excluded = cast("tuple[str, tuple[Method, ...], tuple[tuple[str, str], ...]]", source)
+    found = {name: _Maker(connector_entry, (name, description))}
+    found |= {f"{name}.{m.name}": _Maker(method_entry, (name, m)) for m in methods if m.policy != "deny"}
+    found |= {f"{name}[{text!r}]": _Maker(excluded_entry, (name, text, reason)) for text, reason in excluded}
+    return found
 
 
-def _entry(result: SearchResult, parameters: Iterable[str], description: str = "") -> Entry:
-    weights: dict[str, int] = {}
-    for weight, texts in (
-        (_DESCRIPTION, (description or result.description,)),
-        (_PARAMETERS, parameters),
-        (_PATH, (result.path,)),
-    ):
-        weights |= dict.fromkeys((word for text in texts for word in words(text)), weight)
-    return Entry(result, weights)
+def _of_snippets(source: _Source) -> dict[str, _Maker]:
+    snippets = cast("tuple[Snippet, ...]", source)
+    return {f"{SNIPPETS}.{snippet.name}": _Maker(snippet_entry, (snippet,)) for snippet in snippets}
 
 
-def _score(wanted: list[str], weights: dict[str, int]) -> float:
-    if not wanted:
-        return 0.0
-    return round(sum(_worth(word, weights) for word in wanted) / (_PATH * len(wanted)), 3)
+def exact(connector: Connector, method: Method | None, scope: Scope) -> list[Hit]:
+    """The one result for a connector or a method, where it is within the scope."""
+    if method is None:
+        entry = connector_entry(connector.name, connector.description)
+    else:
+        entry = method_entry(connector.name, method)
+    return [Hit(1.0, entry.result)] if scope.holds(entry) else []
 
 
-def _worth(word: str, weights: dict[str, int]) -> float:
-    """What a word of the query is worth: half where one is the beginning of the other (`contact`, `contacts`)."""
-    beginnings = (weight / 2 for known, weight in weights.items() if _begin_alike(word, known))
-    return max(weights.get(word, 0), *beginnings, 0)
+def _order(hit: Hit) -> tuple[float, str]:
+    return -hit.score, hit.result.path
 
 
-def _begin_alike(one: str, other: str) -> bool:
-    return min(len(one), len(other)) >= _MIN_PREFIX and (one.startswith(other) or other.startswith(one))
+def _best(hits: list[Hit]) -> list[Hit]:
+    least = max((hit.score for hit in hits), default=0.0) * _WORTH
+    return sorted((hit for hit in hits if hit.score > 0 and hit.score >= least), key=_order)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
+
+import anyio.to_thread
 
 from isolith.artifacts import ArtifactsFull, ArtifactStore
 from isolith_bindings.errors import CallError
@@ -38,7 +41,8 @@ class HostServices:
             raise CallError("invalid_arguments", f"{name}(...): {error}") from error
 
     async def _search(self, arguments: Mapping[str, object]) -> object:
-        return self._catalog.search(**arguments)  # type: ignore[arg-type]
+        # Many new methods take a while to read.
+        return await anyio.to_thread.run_sync(partial(self._catalog.search, **arguments))  # type: ignore[arg-type]
 
     async def _describe(self, arguments: Mapping[str, object]) -> object:
         return self._catalog.describe(**arguments)  # type: ignore[arg-type]

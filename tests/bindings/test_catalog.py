@@ -188,7 +188,7 @@ def test_a_result_says_how_it_is_called() -> None:
         ({"limit": True}, "search: `limit`: expected a whole number from 1 to 50, was given True"),
         ({"limit": "x"}, "search: `limit`: expected a whole number from 1 to 50, was given 'x'"),
         ({"offset": -1}, "search: `offset`: expected a whole number, 0 or more, was given -1"),
-        ({"kind": "x"}, "search: `kind`: expected one of connector, method, excluded, was given 'x'"),
+        ({"kind": "x"}, "search: `kind`: expected one of connector, method, snippet, excluded, was given 'x'"),
         ({"query": 3}, "search: `query`: expected text of at most 1,000 characters, was given 3"),
     ],
 )

@@ -1,9 +1,20 @@
-"""Words, and the order of what they find."""
+"""The index: what it finds, in which order, and that it follows its connectors."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from isolith_bindings.catalog import Catalog
+from isolith_bindings.connector import JsonSchema, Method, Policy
 from isolith_bindings.functions import as_connector
-from isolith_bindings.search import entries, rank, words
+from isolith_bindings.rendering import first_paragraph
+from isolith_bindings.search import Scope, SearchIndex, SearchResult
+from isolith_bindings.testing import RecordingConnector
 
 
 def list_contacts(limit: int = 10, company: str = "") -> list[str]:
@@ -19,49 +30,210 @@ def list_invoices(customer: str) -> list[str]:
     raise NotImplementedError
 
 
-CRM = as_connector([list_contacts, list_invoices], "crm")
+def delete_invoice(number: int) -> None:
+    """Delete an invoice for good."""
+    raise NotImplementedError
 
 
-def found(query: str) -> list[tuple[str, float]]:
-    return [(entry.result.path, score) for score, entry in rank(entries([CRM]), query)]
+def create_invoice(customer: str) -> None:
+    """Create an invoice."""
+    raise NotImplementedError
+
+
+CRM = as_connector([list_contacts, list_invoices, delete_invoice, create_invoice], "crm")
+
+
+@dataclass(frozen=True)
+class Script:
+    name: str
+    description: str
+    signature: str = "snippets.it()"
+    input_schema: JsonSchema | None = None
+
+
+class Changing(RecordingConnector):
+    """A connector whose methods are what was last set."""
+
+    def __init__(self, name: str, methods: Sequence[Method]) -> None:
+        super().__init__(name, {})
+        self.methods = {method.name: method for method in methods}
+
+
+def made(name: str, description: str = "", policy: Policy = "allow", **options: object) -> Method:
+    parameters = cast("JsonSchema", options.pop("parameters", {}))
+    return Method(
+        name, str(options.get("original", name)), description, parameters, None, f"{name}()", policy,
+        tags=cast("tuple[str, ...]", options.get("tags", ())), deprecated=bool(options.get("deprecated")),
+    )  # fmt: skip
+
+
+def paths(query: str, *connectors: object, snippets: Sequence[Script] = (), scope: Scope | None = None) -> list[str]:
+    found = SearchIndex().find(query, cast("list[Changing]", list(connectors)), snippets, scope or Scope())
+    return [hit.result.path for hit in found]
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("query", "first"),
     [
-        ("listContacts", ["list", "contacts"]),
-        ("list_contacts-by.URL", ["list", "contacts", "by", "url"]),
-        ("HTTPServer2", ["http", "server2"]),
-        ("Über Straße", ["über", "strasse"]),
-        ("搜索", ["搜索"]),
-        ("a a", ["a"]),
-        ("", []),
-        ("?!", []),
+        ("contacts", "crm.list_contacts"),
+        ("contact", "crm.list_contacts"),
+        ("contcats", "crm.list_contacts"),
+        ("conta", "crm.list_contacts"),
+        ("show me the invoices", "crm.list_invoices"),
+        ("remove invoice", "crm.delete_invoice"),
+        ("add a new invoice", "crm.create_invoice"),
+        ("archived", "crm.list_invoices"),
+        ("company", "crm.list_invoices"),
+        ("limit", "crm.list_contacts"),
+        ("crm", "crm"),
     ],
 )
-def test_words(text: str, expected: list[str]) -> None:
-    assert words(text) == expected
-
-
-def test_a_name_counts_more_than_a_parameter_and_that_more_than_a_description() -> None:
-    assert found("company") == [("crm.list_contacts", 0.667), ("crm.list_invoices", 0.333)]
-    assert found("list invoices")[0] == ("crm.list_invoices", 1.0)
-
-
-def test_the_whole_description_is_searched_and_its_beginning_shown() -> None:
-    [(_, entry)] = rank(entries([CRM]), "archived")
-    assert entry.result.description == "Open invoices, by company."
-
-
-def test_a_word_of_which_one_is_the_beginning_counts_half() -> None:
-    assert found("contact") == [("crm.list_contacts", 0.5)]
-    assert found("contactsbook") == [("crm.list_contacts", 0.5)]
-    assert found("co") == []
+def test_the_first_result(query: str, first: str) -> None:
+    assert paths(query, CRM)[0] == first
 
 
 def test_nothing_is_found_for_words_that_are_nowhere() -> None:
-    assert found("zebra") == []
+    assert paths("zebra", CRM) == []
 
 
-def test_equal_scores_are_sorted_by_path() -> None:
-    assert [path for path, _ in found("crm")] == ["crm", "crm.list_contacts", "crm.list_invoices"]
+def test_a_result_says_how_it_is_called_and_whether_a_person_is_asked() -> None:
+    connector = Changing("shop", [made("sell", "Sell it.\n\nAt once.", "ask")])
+    [hit] = SearchIndex().find("sell", [connector])
+    assert hit.shown() == SearchResult(
+        "shop.sell", "Sell it.", "sell()", "method", requires_approval=True, score=round(hit.score, 3), policy="ask"
+    )
+    assert 0 < hit.score <= 1
+
+
+def test_places_count_by_what_they_say() -> None:
+    connector = Changing(
+        "shop",
+        [
+            made("gamma", "Something", parameters={"properties": {"p": {"description": "a walrus"}}}),
+            made("walrus", "Something"),
+            made("beta", "Something", parameters={"properties": {"walrus": {}}}),
+            made("alpha", "A walrus"),
+            made("delta", "Something", tags=("walrus",)),
+        ],
+    )
+    assert paths("walrus", connector) == ["shop.walrus", "shop.alpha", "shop.delta", "shop.beta", "shop.gamma"]
+
+
+def test_what_is_deprecated_comes_last() -> None:
+    old, new = made("a_sale", "A sale", deprecated=True), made("b_sale", "A sale")
+    assert paths("sale", Changing("shop", [old, new])) == ["shop.b_sale", "shop.a_sale"]
+
+
+def test_what_is_said_of_another_connector_comes_behind_the_one_that_is_named() -> None:
+    one, other = Changing("mail", [made("send", "Send it")]), Changing("pigeon", [made("send", "Send it")])
+    assert [path for path in paths("send with pigeon", one, other) if "." in path] == ["pigeon.send", "mail.send"]
+
+
+def test_words_of_the_original_name_are_found_where_the_python_name_has_lost_them() -> None:
+    assert paths("pod", Changing("kube", [made("x_1a2b", original="readNamespacedPod")])) == ["kube.x_1a2b"]
+
+
+def test_any_script_of_the_world() -> None:
+    connector = Changing("shop", [made("a", "搜索客户订单"), made("b", "Über die Straße"), made("c", "заказы клиента")])
+    assert paths("订单", connector) == ["shop.a"]
+    assert paths("strasse", connector) == ["shop.b"]
+    assert paths("ЗАКАЗЫ", connector) == ["shop.c"]
+
+
+def test_snippets_are_found_beside_methods() -> None:
+    script = Script("monthly_report", "Invoices of a month", input_schema={"properties": {"month": {}}})
+    assert paths("monthly report", CRM, snippets=[script])[0] == "snippets.monthly_report"
+    assert paths("", CRM, snippets=[script], scope=Scope(kind="snippet")) == ["snippets.monthly_report"]
+    assert paths("report", CRM, snippets=[script], scope=Scope(connector="snippets")) == ["snippets.monthly_report"]
+    assert Catalog([CRM], lambda: [script]).search("report", "snippets").results[0].kind == "snippet"
+
+
+def test_a_scope_holds_one_connector_or_one_kind() -> None:
+    other = Changing("crm2", [made("list_contacts", "People")])
+    assert paths("contacts", CRM, other, scope=Scope(connector="crm2")) == ["crm2.list_contacts"]
+    assert paths("crm", CRM, other, scope=Scope(kind="connector")) == ["crm"]
+
+
+def test_equal_scores_are_in_the_order_of_their_paths() -> None:
+    connector = Changing("shop", [made(f"sale_{letter}", "A sale") for letter in "cab"])
+    assert paths("sale", connector) == ["shop.sale_a", "shop.sale_b", "shop.sale_c"]
+
+
+def test_the_index_follows_its_connectors() -> None:
+    index, connector = SearchIndex(), Changing("shop", [made("sell", "Sell"), made("buy", "Buy")])
+
+    def found(query: str = "") -> list[str]:
+        return [hit.result.path for hit in index.find(query, [connector])]
+
+    assert found() == ["shop", "shop.buy", "shop.sell"]
+    connector.methods = {"sell": made("sell", "Sell"), "rent": made("rent", "Rent")}
+    assert found() == ["shop", "shop.rent", "shop.sell"]
+    assert (found("buy"), found("rent")) == ([], ["shop.rent"])
+    connector.methods["rent"] = replace(connector.methods["rent"], description="Lend")
+    assert found("lend") == ["shop.rent"]
+    connector.methods["sell"] = replace(connector.methods["sell"], policy="deny")
+    assert (found(), found("sell")) == (["shop", "shop.rent"], [])
+    assert index.find("", []) == []
+    assert index.find("rnet", []) == []
+
+
+def test_what_has_not_changed_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    index, connector = SearchIndex(), Changing("shop", [made("sell"), made("buy")])
+    index.find("sell", [connector])
+    read: list[str] = []
+
+    def remember(text: str) -> str:
+        read.append(text)
+        return first_paragraph(text)
+
+    monkeypatch.setattr("isolith_bindings.entries.first_paragraph", remember)
+    connector.methods = {**connector.methods, "rent": made("rent", "Rent")}
+    index.find("sell", [connector])
+    index.find("sell", [connector])
+    assert read == ["Rent"]
+
+
+def test_a_search_that_comes_while_the_index_is_read_waits_for_it() -> None:
+    catalog = Catalog([Changing("shop", [made(f"sell_{number}", "Sell it") for number in range(500)])])
+    catalog.refresh_soon()
+    catalog.refresh_soon()
+    found: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(len(catalog.search("sell", limit=50).results))) for _ in "abc"
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [50, 50, 50]
+
+
+def test_pages_say_what_remains() -> None:
+    catalog = Catalog([Changing("shop", [made(f"sell_{number}", "Sell it") for number in range(25)])])
+    pages = [catalog.search("sell", limit=10, offset=offset) for offset in (0, 10, 20, 30)]
+    assert [(len(page.results), page.remaining, page.next) for page in pages] == [
+        (10, 15, 10),
+        (10, 5, 20),
+        (5, 0, None),
+        (0, 0, None),
+    ]
+    assert len({result.path for page in pages for result in page.results}) == 25
+
+
+def test_a_path_gives_that_alone() -> None:
+    for query in ("crm.list_contacts", "tools.crm.list_contacts", 'tools["crm"]["list_contacts"]'):
+        [result] = Catalog([CRM]).search(query).results
+        assert (result.path, result.score, result.signature is None) == ("crm.list_contacts", 1.0, False)
+    assert Catalog([CRM]).search("crm.list_contacts", kind="connector").results == []
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_text_can_be_described_and_searched(description: str, query: str) -> None:
+    assert isinstance(paths(query, Changing("shop", [made("sell", description)])), list)
+
+
+@pytest.mark.parametrize(
+    "schema", [{"properties": []}, {"properties": {"a": True, "b": None, "c": {"description": 3}}}, {}]
+)
+def test_a_schema_that_nobody_checked_costs_nothing(schema: JsonSchema) -> None:
+    assert paths("sell", Changing("shop", [made("sell", parameters=schema)])) == ["shop.sell"]

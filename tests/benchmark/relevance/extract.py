@@ -142,7 +142,8 @@ def _resolved(document: Json, value: Json) -> Json:
         found: object = document
         for part in unquote(reference).removeprefix("#/").split("/"):
             key = part.replace("~1", "/").replace("~0", "~")
-            found = cast("list[object]", found)[int(key)] if isinstance(found, list) else cast("Json", found)[key]
+            inside = cast("list[object] | Json", found)
+            found = inside[int(key)] if isinstance(inside, list) else inside[key]
         value = cast("Json", found)
     return value
 

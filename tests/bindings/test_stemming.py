@@ -1,0 +1,61 @@
+"""Porter's stems are those that SQLite's tokenizer gives, over every word of the catalogues."""
+
+import gzip
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isolith_bindings.stemming import stem
+
+CATALOGUES = Path(__file__).parents[2] / "fixtures" / "catalogues"
+
+
+def vocabulary() -> Iterator[str]:
+    for path in CATALOGUES.glob("*.jsonl.gz"):
+        yield from re.findall("[a-z]+", gzip.decompress(path.read_bytes()).decode().lower())
+
+
+def test_every_word_has_the_stem_that_sqlite_gives_it() -> None:
+    known = sorted(set(vocabulary()))
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE VIRTUAL TABLE words USING fts5(word, tokenize='porter ascii')")
+        database.executemany("INSERT INTO words(rowid, word) VALUES (?, ?)", enumerate(known))
+        database.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(words, instance)")
+        expected = {known[row]: term for term, row in database.execute("SELECT term, doc FROM stems")}
+    assert len(known) > 5000
+    assert {word: stem(word) for word in known} == {word: expected[word] for word in known}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("schedule schedules scheduled scheduling", "schedul"),
+        ("deployment deployments", "deploy"),
+        ("deploy deploys", "deploi"),
+        ("repository repositories", "repositori"),
+        ("issue issues", "issu"),
+        ("caresses caress", "caress"),
+        ("hoping", "hope"),
+        ("hopping hop", "hop"),
+        ("agreed agree", "agre"),
+        ("feed", "feed"),
+        ("sky", "sky"),
+        ("is", "is"),
+        ("über", "über"),
+        ("v2", "v2"),
+        ("x" * 70 + "s", "x" * 70 + "s"),
+    ],
+)
+def test_stems(words: str, expected: str) -> None:
+    assert {stem(word) for word in words.split()} == {expected}
+
+
+@given(st.text())
+def test_any_text_has_a_stem(text: str) -> None:
+    assert isinstance(stem(text), str)
