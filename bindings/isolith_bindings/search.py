@@ -44,7 +44,7 @@ _COMMON = 0.2
 """Words that are in more than this share of the entries choose no candidates, where rarer ones do."""
 _MIN_CANDIDATES = 600
 _MAX_BEGUN = 12
-_WORTH = 0.15
+_WORTH = 0.1
 """What scores less than this share of the best is not shown."""
 
 _SCHEMA = """
