@@ -34,6 +34,11 @@ def read_request(
     return Request(_script(script, code, asked.script_bytes), _input(data), asked)
 
 
+def read_script(name: str, max_bytes: int) -> bytes:
+    """A script from a file, or `-` for stdin; of what is too large, enough to see that it is."""
+    return sys.stdin.buffer.read(max_bytes + 1) if name == _STDIN else _file(name, "the script", max_bytes + 1)
+
+
 def _script(script: str | None, code: str | None, max_bytes: int) -> str | bytes:
     """From a file, from stdin or from `-c`; of what is too large, enough to see that it is."""
     if script is not None and code is not None:
@@ -42,9 +47,7 @@ def _script(script: str | None, code: str | None, max_bytes: int) -> str | bytes
         return _as_typed(code)
     if script is None:
         raise UsageError("no script: give a file, `-` for stdin, or `-c CODE`, as in `isolith run -c '1 + 1'`")
-    if script == _STDIN:
-        return sys.stdin.buffer.read(max_bytes + 1)
-    return _file(script, "the script", max_bytes + 1)
+    return read_script(script, max_bytes)
 
 
 def _input(data: str | None) -> object:

@@ -112,6 +112,17 @@ class Terminal:
         if diagnostic.hint:
             self.say(f"  hint: {diagnostic.hint}", "cyan")
 
+    def finding(self, name: str, diagnostic: Diagnostic, level: str) -> None:
+        """A diagnostic as the result of a command: where, what, and the hint."""
+        place = ":".join(str(part) for part in (name, diagnostic.line, diagnostic.column) if part is not None)
+        label = (f"{level}[{diagnostic.kind}]", f"bold {_STYLE[level]}")
+        self.out.print(Text.assemble(f"{visible(place)}: ", label, f": {visible(diagnostic.message)}"), soft_wrap=True)
+        lines = [(line, "dim") for line in _place(diagnostic)]
+        if diagnostic.hint:
+            lines.append((f"  hint: {diagnostic.hint}", "cyan"))
+        for line, style in lines:
+            self.out.print(Text(visible(line), style), soft_wrap=True)
+
     def log(self, record: Mapping[str, object]) -> None:
         """One line that the script logged or printed."""
         level = str(record.get("level", "info"))
