@@ -66,7 +66,7 @@ def check(operation: Operation, response: Response, value: object, checker: Chec
     if media.schema is None or is_binary(media.schema) or kind(told) not in {"json", "lines"}:
         return
     schema: Schema = {"type": "array", "items": media.schema} if media.stream else media.schema
-    problems = checker.problems_of(operation, schema, value)
+    problems = checker.problems_of(schema, value)
     if problems:
         raise _invalid(operation, f"{'; '.join(problems[:5])} ({answer.where})", value)
 

@@ -46,7 +46,6 @@ class Content:
     """A body or an answer as it was read. `fields`: what it is made of, if it is given field by field."""
 
     media: tuple[Media, ...]
-    uses: frozenset[str]
     required: bool
     where: str
     fields: tuple[Field, ...] = field(default=())
@@ -65,9 +64,8 @@ def read(node: Node, schemas: Schemas) -> Content | None:
         return None
     found: tuple[Field, ...] = ()
     if choosable(media) == () and not media[0].stream and kind_of(media[0]) in {"json", "form", "multipart"}:
-        found, more = _fields(node.child("content").child(media[0].type), schemas)
-        uses |= more
-    return Content(media, uses, required, node.where, found)
+        found = _fields(node.child("content").child(media[0].type), schemas)
+    return Content(media, required, node.where, found)
 
 
 def contents(node: Node, schemas: Schemas) -> tuple[tuple[Media, ...], frozenset[str]]:
@@ -144,12 +142,12 @@ def _encodings(content: Node) -> dict[str, Encoding]:
 # --------------------------------------------------------------------------------------------------------- fields
 
 
-def _fields(content: Node, schemas: Schemas) -> tuple[tuple[Field, ...], frozenset[str]]:
+def _fields(content: Node, schemas: Schemas) -> tuple[Field, ...]:
     """The fields of an object that takes no others; none where it is anything else."""
     schema = content.get("schema")
     parts = _parts(schema, schemas, []) if schema else None
     if not parts:
-        return (), frozenset()
+        return ()
     required: set[str] = set()
     found: dict[str, Node] = {}
     for part in parts:
@@ -157,16 +155,14 @@ def _fields(content: Node, schemas: Schemas) -> tuple[tuple[Field, ...], frozens
         for name, node in part.entries("properties"):
             found.setdefault(name, node)
     if not 0 < len(found) <= MAX_FIELDS:
-        return (), frozenset()
+        return ()
     fields: list[Field] = []
-    uses: frozenset[str] = frozenset()
     for name, node in found.items():
         if _is_read_only(node, schemas):
             continue
-        converted, used = schemas.convert(node)
-        uses |= used
+        converted, _ = schemas.convert(node)
         fields.append(Field(name, converted, name in required))
-    return tuple(fields), uses
+    return tuple(fields)
 
 
 def _parts(node: Node, schemas: Schemas, found: list[Node]) -> list[Node] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from isolith_bindings import names
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.request import body_value, chosen_media, said
-from isolith_bindings.openapi.schemas import reachable
+from isolith_bindings.openapi.schemas import closed
 from isolith_bindings.schema.validate import Validator
 
 if TYPE_CHECKING:
@@ -46,16 +46,9 @@ class Checker:
             raise CallError("invalid_arguments", "; ".join(told) + more, hint=f"it takes {takes(operation)}")
         return arguments
 
-    def problems_of(self, operation: Operation, schema: Schema, value: object) -> list[str]:
+    def problems_of(self, schema: Schema, value: object) -> list[str]:
         """What is wrong with an answer, by the schema of the document; nothing where that schema is of no use."""
-        return [str(problem) for problem in self._whole(schema, operation).problems(value)]
-
-    def closed(self, schema: Schema, operation: Operation) -> dict[str, object] | bool:
-        """A schema together with the definitions that it needs."""
-        if isinstance(schema, bool) or not operation.uses:
-            return schema
-        needed = reachable(operation.uses, dict(self._api.uses))
-        return {**schema, "$defs": {key: self._api.definitions[key] for key in needed}}
+        return [str(problem) for problem in self._whole(schema).problems(value)]
 
     def _body_problems(self, operation: Operation, arguments: dict[str, object]) -> list[tuple[str, str]]:
         """What is wrong with the body as a whole: `anyOf` and the like hold fields together."""
@@ -107,12 +100,12 @@ class Checker:
     def _made(self, operation_id: str, media_type: str) -> Validator:
         operation = self._operations[operation_id]
         if not media_type or operation.body is None:
-            return self._whole(operation.arguments, operation)
+            return self._whole(operation.arguments)
         media = next(item for item in operation.body.media if item.type == media_type)
-        return self._whole({} if media.schema is None else media.schema, operation)
+        return self._whole({} if media.schema is None else media.schema)
 
-    def _whole(self, schema: Schema, operation: Operation) -> Validator:
-        return Validator(self.closed(schema, operation))
+    def _whole(self, schema: Schema) -> Validator:
+        return Validator(closed(schema, self._api.definitions, self._api.uses))
 
 
 def properties_of(operation: Operation) -> dict[str, Schema]:

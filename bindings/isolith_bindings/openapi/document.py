@@ -12,7 +12,7 @@ import anyio.to_thread
 
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.refs import References
-from isolith_bindings.openapi.source import FilePlace, PackagePlace, Place, WebPlace
+from isolith_bindings.openapi.source import Place, WebPlace
 from isolith_bindings.openapi.tree import DocumentError, Tree, read
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Content:
     @property
     def digest(self) -> str:
         """SHA-256 of the bytes, in hex."""
-        return hashlib.sha256(self.content).hexdigest()
+        return digest_of(self.content)
 
     @property
     def name(self) -> str:
@@ -89,9 +89,14 @@ async def collect(first: Content, fetch: Callable[[str], Awaitable[bytes]] | Non
             references.refused[place.name] = str(error)
             continue
         references.places[place.name] = place
-        digests[_address(place)] = hashlib.sha256(content).hexdigest()
+        digests[address_of(place)] = digest_of(content)
         waiting += _wanted(references, place.name, content)
     return Document(references, found, digests)
+
+
+def digest_of(content: bytes) -> str:
+    """SHA-256, in hex."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def family(tree: Tree, name: str) -> Family:
@@ -109,7 +114,8 @@ def family(tree: Tree, name: str) -> Family:
     raise DocumentError(f"{name} is of OpenAPI version {version:.20}; 2.0, 3.0, 3.1 and 3.2 are supported")
 
 
-def _address(place: Place) -> str:
+def address_of(place: Place) -> str:
+    """How a place is written so that it can be read again."""
     return place.url if isinstance(place, WebPlace) else place.name
 
 
@@ -150,8 +156,3 @@ def base_url(place: Place | None) -> str | None:
         parts = urlsplit(place.url)
         return f"{parts.scheme}://{parts.netloc}{parts.path}"
     return None
-
-
-def is_local(place: Place | None) -> bool:
-    """Whether it is read without a network."""
-    return place is None or isinstance(place, (FilePlace, PackagePlace))

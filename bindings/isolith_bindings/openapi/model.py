@@ -96,7 +96,6 @@ class Operation:
     answers: tuple[Answer, ...]
     arguments: Schema
     returns: Schema | None
-    uses: tuple[str, ...]
     accept: tuple[str, ...] = ()
     accept_argument: str | None = None
     security: tuple[Requirement, ...] | None = None

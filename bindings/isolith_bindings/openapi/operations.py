@@ -155,7 +155,7 @@ def _read(reading: Reading, one: _Found, original: str, name: str) -> Operation:
     parameters.check_path(one.path, in_path, one.node.where)
     content = _content(reading, one, nodes)
     produces = texts(told.get("produces")) or texts(reading.references.root.mapping().get("produces"))
-    answers, uses = responses.read(one.node, reading.references, reading.family, produces, reading.schemas)
+    answers = responses.read(one.node, reading.references, reading.family, produces, reading.schemas)
     accept, choose = responses.accepted(answers)
     made = _Arguments(found, content, accept if choose else ())
     summary, description = one.node.text("summary"), one.node.text("description")
@@ -174,7 +174,6 @@ def _read(reading: Reading, one: _Found, original: str, name: str) -> Operation:
         answers=answers,
         arguments=made.schema(),
         returns=responses.returns(answers, one.method),
-        uses=tuple(sorted(uses | made.uses())),
         accept=accept,
         accept_argument=made.accept_name,
         security=requirements(one.node, reading.references),
@@ -237,10 +236,6 @@ class _Arguments:
             chooser=self._names.get(("request", "content_type")),
             where=self._content.where,
         )
-
-    def uses(self) -> frozenset[str]:
-        mine = self._content.uses if self._content else frozenset()
-        return mine.union(*(item.uses for item in self._found))
 
     def schema(self) -> Schema:
         """All arguments as one closed object."""

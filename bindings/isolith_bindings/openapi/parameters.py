@@ -31,7 +31,6 @@ class Found:
     """One parameter as it was read: without the name of its argument, with what else is said of it."""
 
     parameter: Parameter
-    uses: frozenset[str]
     description: str
     deprecated: bool
 
@@ -95,7 +94,7 @@ def _read(node: Node, location: Location, schemas: Schemas) -> Found:
         media=media,
         where=node.where,
     )
-    return Found(parameter, uses, node.text("description"), told.get("deprecated") is True)
+    return Found(parameter, node.text("description"), told.get("deprecated") is True)
 
 
 def _media(node: Node) -> tuple[str | None, Node | None]:

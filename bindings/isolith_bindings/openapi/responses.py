@@ -21,21 +21,19 @@ ARTIFACT: Schema = {"type": "string", "format": "artifact"}
 
 def read(
     operation: Node, references: References, family: Family, produces: list[str], schemas: Schemas
-) -> tuple[tuple[Answer, ...], frozenset[str]]:
-    """Every answer that can be read, and the definitions they refer to. One that cannot be read may hold anything."""
+) -> tuple[Answer, ...]:
+    """Every answer. One that cannot be read may hold anything."""
     answers: list[Answer] = []
-    uses: frozenset[str] = frozenset()
     for status, node in operation.entries("responses"):
         if status.startswith("x-"):
             continue
         try:
             target = references.follow(node)
-            media, used = contents(swagger.response(target, produces) if family == "2.0" else target, schemas)
+            media, _ = contents(swagger.response(target, produces) if family == "2.0" else target, schemas)
         except DefectError:
-            target, media, used = node, (), frozenset[str]()
-        uses |= used
+            target, media = node, ()
         answers.append(Answer(status.upper() if status != "default" else status, media, target.where))
-    return tuple(answers), uses
+    return tuple(answers)
 
 
 def successful(answers: Iterable[Answer]) -> list[Answer]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from isolith_bindings.openapi.refs import DefectError, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from isolith_bindings.openapi.document import Family
     from isolith_bindings.openapi.model import Schema
@@ -155,7 +155,7 @@ class Schemas:
         return schema
 
 
-def reachable(keys: Iterable[str], uses: dict[str, tuple[str, ...]]) -> Iterator[str]:
+def reachable(keys: Iterable[str], uses: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """The definitions that these refer to, and so on, and they themselves; each once."""
     seen: dict[str, None] = dict.fromkeys(keys)
     waiting = list(seen)
@@ -166,6 +166,28 @@ def reachable(keys: Iterable[str], uses: dict[str, tuple[str, ...]]) -> Iterator
             if further not in seen:
                 seen[further] = None
                 waiting.append(further)
+
+
+def closed(schema: Schema, definitions: Mapping[str, Schema], uses: Mapping[str, tuple[str, ...]]) -> Schema:
+    """A schema together with the definitions that it needs, so that it stands by itself."""
+    needed = list(reachable(_references(schema), uses))
+    if isinstance(schema, bool) or not needed:
+        return schema
+    return {**schema, "$defs": {key: definitions[key] for key in needed if key in definitions}}
+
+
+def _references(schema: Schema) -> Iterator[str]:
+    stack: list[object] = [schema]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            for key, value in cast("Tree", node).items():
+                if key == "$ref" and isinstance(value, str):
+                    yield value.removeprefix("#/$defs/")
+                elif isinstance(value, (dict, list)):
+                    stack.append(cast("object", value))
+        elif isinstance(node, list):
+            stack.extend(cast("list[object]", node))
 
 
 def _described(schema: Tree, source: Tree) -> Tree:
