@@ -80,6 +80,8 @@ def read_catalogue(listing: Listing, capabilities: Iterable[str], *, modern: boo
         reason = find_invalid_x_mcp_header(_schema(tool.get("inputSchema"))) if modern else None
         if reason is not None:
             excluded[name] = f"its `x-mcp-header` is not valid: {reason}"
+        elif _needs_task(tool):
+            excluded[name] = "it can only be called as a task, which is not offered here"
         else:
             tools[name] = tool
     names, collisions = bind(tools)
@@ -178,6 +180,11 @@ def unwrapped(schema: JsonSchema | None, tool: str) -> JsonSchema | None:
         return None
     carried: JsonSchema = {key: schema[key] for key in ("$defs", "definitions", "$schema") if key in schema}
     return {**{key: value for key, value in content.items() if key != "title"}, **carried}
+
+
+def _needs_task(tool: Entry) -> bool:
+    execution = tool.get("execution")
+    return isinstance(execution, dict) and cast("Entry", execution).get("taskSupport") == "required"
 
 
 def _schema(given: object) -> JsonSchema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
@@ -11,6 +12,26 @@ from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from isolith_bindings.connector import ArtifactRef, Artifacts
+
+
+class Once:
+    """Artifacts of one call: what a result holds twice, as content and as structured content, is kept once."""
+
+    def __init__(self, artifacts: Artifacts) -> None:
+        self._artifacts = artifacts
+        self._kept: dict[tuple[bytes, str], ArtifactRef] = {}
+
+    def keep(self, content: bytes, *, mime: str, name: str | None = None) -> ArtifactRef:
+        """Keep bytes, or give what they were kept as. Raises CallError where no more is kept."""
+        key = (hashlib.sha256(content).digest(), mime)
+        if key not in self._kept:
+            self._kept[key] = self._artifacts.keep(content, mime=mime, name=name)
+        return self._kept[key]
+
+    def read(self, ref: ArtifactRef) -> bytes:
+        """The bytes behind a reference."""
+        return self._artifacts.read(ref)
+
 
 _DEFAULT_MIME = {"image": "image/png", "audio": "audio/wav"}
 _LONGEST_MIME = 200

@@ -1,6 +1,7 @@
 """Files written as base64 inside structured content, kept as artifacts, so that they flood no guest.
 
-What is found is certain: a `data:` URL, or base64 that begins as a known kind of file does. Any other text stays text.
+What is found is certain: a block of content of MCP itself, a `data:` URL, or base64 that begins as a known kind of file
+does. Any other text stays text.
 """
 
 from __future__ import annotations
@@ -40,10 +41,19 @@ def keep_files(value: object, artifacts: Artifacts) -> object:
     if isinstance(value, str):
         return _kept(value, artifacts) if len(value) >= SHORTEST else value
     if isinstance(value, dict):
-        return {key: keep_files(item, artifacts) for key, item in cast("dict[str, object]", value).items()}
+        return _mapping(cast("dict[str, object]", value), artifacts)
     if isinstance(value, list):
         return [keep_files(item, artifacts) for item in cast("list[object]", value)]
     return value
+
+
+def _mapping(value: dict[str, object], artifacts: Artifacts) -> dict[str, object]:
+    """An image, a sound or a resource of MCP says in two fields that it is bytes, and of which kind."""
+    mime, key = value.get("mimeType"), "blob" if "blob" in value else "data"
+    block = value.get("type") in {"image", "audio"} or ("uri" in value and key == "blob")
+    kept = keep_base64(value.get(key), mime, None, artifacts) if block and isinstance(mime, str) else None
+    rest = {name: keep_files(item, artifacts) for name, item in value.items() if kept is None or name != key}
+    return rest if kept is None else {**rest, key: kept}
 
 
 def _kept(text: str, artifacts: Artifacts) -> object:

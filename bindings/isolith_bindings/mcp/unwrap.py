@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from isolith_bindings.errors import CallError
-from isolith_bindings.mcp.content import Content, read_content
+from isolith_bindings.mcp.content import Content, Once, read_content
 from isolith_bindings.mcp.embedded import keep_files
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def tool_value(
     Raises CallError: `tool_error` with all the text if the server says that the tool failed, and `invalid_result`, with
     the value as its data, if it is not what was promised.
     """
+    artifacts = Once(artifacts)
     content = read_content(result.get("content"), artifacts)
     if result.get("isError") is True:
         _fail(tool, result, content, artifacts)
