@@ -87,7 +87,7 @@ class Executions:
 
         def work(transaction: Transaction) -> Execution:
             head = transaction.hold(lease)
-            if status == "paused":
+            if status == "paused" and head.status == "running":
                 _still_waits(transaction, lease.execution_id)
             values: dict[str, object] = {"status": status, "updated_at": transaction.now, "reason": reason}
             values["ended_at"] = transaction.now if status in FINAL else None
