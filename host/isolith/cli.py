@@ -6,32 +6,33 @@ Exit codes: 0 completed, 1 failed, 2 wrong use, 3 a budget ended it, 4 paused, 5
 from __future__ import annotations
 
 import asyncio
-import functools
 import io
 import logging
 import sys
 from contextlib import redirect_stdout
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, ParamSpec
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import structlog
 import typer
 
-from isolith.code_mode import CodeMode, Policy
-from isolith.connect import connect_all
+from isolith import check_command, command, connectors_command, policy_command
+from isolith.budgets import Budgets
+from isolith.check_command import check_all
+from isolith.checking import CheckMode  # noqa: TC001 - Typer reads the annotations
+from isolith.code_mode import CodeMode
+from isolith.command import Configured, Connect, Json, PolicyName, guarded
+from isolith.config import config_schema
 from isolith.errors import UsageError
 from isolith.internal import internal_error
 from isolith.json_form import to_json_text
 from isolith.normalize import Prepared, prepare
 from isolith.outcome import Outcome, outcome_schema
-from isolith.request import Request, read_request
+from isolith.request import Request, read_request, read_script
 from isolith.run_command import Form, answer, run_script
 from isolith.self_test import trip_limits
 from isolith.supply import get_supply
-from isolith.terminal import Progress, Terminal
 from isolith_bindings.catalog import Catalog
-from isolith_bindings.errors import BindingError, CallError
-from isolith_runtime.errors import ImageError
 from isolith_runtime.image.builder import open_store
 from isolith_runtime.image.bundle import Bundle
 from isolith_runtime.image.doctor import examine
@@ -39,12 +40,13 @@ from isolith_runtime.image.doctor import examine
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from isolith.config import ConfigFile
+    from isolith.terminal import Progress
     from isolith_bindings.connector import Connector
     from isolith_bindings.search import SearchResult
     from isolith_runtime.engine import Variant
 
-_P = ParamSpec("_P")
-_WRONG_USE = (UsageError, BindingError, ImageError)
+_T = TypeVar("_T")
 
 app = typer.Typer(
     name="isolith",
@@ -56,19 +58,10 @@ app = typer.Typer(
 )
 image = typer.Typer(help="The guest image: build it, look at it, remove it.", no_args_is_help=True)
 schema = typer.Typer(help="JSON Schemas of what Isolith writes.", no_args_is_help=True)
+app.add_typer(connectors_command.app, name="connectors", epilog="Example: isolith connectors list --connect mcp.json")
+app.add_typer(policy_command.app, name="policy", epilog="Example: isolith policy explain crm.delete --connect crm.py")
 app.add_typer(image, name="image", epilog="Example: isolith image info")
 app.add_typer(schema, name="schema", epilog="Example: isolith schema outcome")
-
-
-Connect = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--connect", metavar="SPEC", help="What the script may call: FILE.py or module:object. May be repeated."
-    ),
-]
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def main() -> None:
@@ -80,36 +73,9 @@ def main() -> None:
     app()
 
 
-def _guarded(command: Callable[_P, None]) -> Callable[_P, None]:
-    """The outermost border: whatever ends a command ends as a message and an exit code."""
-
-    @functools.wraps(command)
-    def run(*args: _P.args, **kwargs: _P.kwargs) -> None:
-        try:
-            command(*args, **kwargs)
-        except _WRONG_USE as error:
-            hint = error.hint if isinstance(error, CallError) else None
-            _terminal().say(f"isolith: {error}" + (f"; {hint}" if hint else ""))
-            raise typer.Exit(2) from error
-        except KeyboardInterrupt as error:
-            _terminal().say("isolith: interrupted")
-            raise typer.Exit(1) from error
-        except (typer.Exit, BrokenPipeError):
-            raise
-        except Exception as error:
-            _terminal().diagnostic(internal_error(error), "error")
-            raise typer.Exit(5) from error
-
-    return run
-
-
-def _terminal() -> Terminal:
-    return Terminal(sys.stdout, sys.stderr)
-
-
 def _version(wanted: bool) -> None:  # noqa: FBT001 - the interface of Typer
     if wanted:
-        _terminal().write(f"isolith {version('isolith')}")
+        command.terminal().write(f"isolith {version('isolith')}")
         raise typer.Exit
 
 
@@ -132,7 +98,7 @@ def _root(
 
 
 @app.command(epilog="Example: isolith run report.py --connect crm.py --input '{\"year\": 2026}'")
-@_guarded
+@guarded
 def run(  # noqa: PLR0913 - one parameter a flag
     script: Annotated[str | None, typer.Argument(help="The script: a file, or - for stdin.")] = None,
     *,
@@ -141,7 +107,9 @@ def run(  # noqa: PLR0913 - one parameter a flag
     data: Annotated[str | None, typer.Option("--input", metavar="JSON|@FILE", help="What `input` is.")] = None,
     json: Json = False,
     stream: Annotated[bool, typer.Option("--stream", help="Print events as they happen, one JSON a line.")] = False,
-    policy: Annotated[Policy, typer.Option(help="What needs no person's answer.")] = "trusted",
+    configured: Configured = None,
+    policy: PolicyName = None,
+    check: Annotated[CheckMode, typer.Option(help="What is done about a script that is wrong.")] = "strict",
     cpu_ms: Annotated[int | None, typer.Option(metavar="N", help="CPU time of the script.")] = None,
     fuel: Annotated[int | None, typer.Option(metavar="N", help="Instructions, instead of CPU time.")] = None,
     timeout: Annotated[float | None, typer.Option(metavar="SECONDS", help="From begin to end.")] = None,
@@ -163,20 +131,33 @@ def run(  # noqa: PLR0913 - one parameter a flag
         "value_tokens": value_tokens,
         "value_bytes": max_output_bytes,
     }
-    request = read_request(script, code, data, budgets)
-    terminal = _terminal()
+    config = command.read_configuration(configured)
+    request = read_request(script, code, data, _under(config, budgets))
+    terminal = command.terminal()
     try:
-        code_mode = CodeMode(_connected(specs), policy=policy)
+        code_mode = CodeMode(
+            command.connectors_of(specs, config),
+            policy=command.policy_of(policy, config),
+            ceilings=config.config.granted if config else None,
+            check=check,
+        )
         # Stdout is for the answer: what a connector prints goes with everything else.
         with redirect_stdout(sys.stderr), terminal.progress() as progress:
             _prepare_image(request, progress)
             outcome = asyncio.run(run_script(code_mode, request, terminal, form, progress))
-    except (*_WRONG_USE, BrokenPipeError):
+    except (*command.WRONG_USE, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - who reads JSON gets JSON for a bug of ours, too
         outcome = Outcome(execution_id="", status="failed", error=internal_error(error))
         answer(outcome, terminal, form)
     raise typer.Exit(outcome.exit_code)
+
+
+def _under(config: ConfigFile | None, budgets: dict[str, float | None]) -> dict[str, float | None]:
+    """The budgets of the configuration, and above them those that were asked for."""
+    given = config.config.budgets if config else None
+    below: dict[str, float | None] = given.model_dump(exclude_unset=True) if given else {}
+    return below | {name: value for name, value in budgets.items() if value is not None}
 
 
 def _prepare_image(request: Request, progress: Progress) -> None:
@@ -189,18 +170,35 @@ def _prepare_image(request: Request, progress: Progress) -> None:
         get_supply(variant, progress=lambda stage, done: progress.show(f"{stage} {done:.0%}"))
 
 
+@app.command(epilog="Example: isolith check report.py --connect crm.py")
+@guarded
+def check(
+    scripts: Annotated[list[str], typer.Argument(metavar="SCRIPT...", help="Files, or - for stdin.")],
+    *,
+    specs: Connect = None,
+    json: Json = False,
+) -> None:
+    """Say what is wrong with scripts without running them. Ends with 1 if one of them cannot work."""
+    most = Budgets().script_bytes
+    sources = [(name, read_script(name, most)) for name in scripts]
+    found = check_all(sources, Catalog(command.connectors_of(specs, None)).connectors, most)
+    raise typer.Exit(check_command.answer(found, command.terminal(), json=json))
+
+
 @app.command(epilog="Example: isolith search 'open invoices' --connect crm.py")
-@_guarded
+@guarded
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A few words, or a path.")],
     *,
     specs: Connect = None,
+    configured: Configured = None,
+    policy: PolicyName = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Results to print.")] = 10,
     json: Json = False,
 ) -> None:
     """Find the methods that fit a few words."""
-    terminal = _terminal()
-    page = _catalog(specs).search(query, limit=limit)
+    terminal = command.terminal()
+    page = _asked(specs, configured, policy, lambda catalog: catalog.search(query, limit=limit))
     lines = [_found(result) for result in page.results]
     if page.remaining:
         lines.append(f"and {page.remaining:,} more: --limit")
@@ -208,26 +206,41 @@ def search(
 
 
 @app.command(epilog="Example: isolith describe crm.list_contacts --connect crm.py")
-@_guarded
+@guarded
 def describe(
     target: Annotated[str, typer.Argument(metavar="TARGET", help="A connector, or connector.method.")],
     *,
     specs: Connect = None,
+    configured: Configured = None,
+    policy: PolicyName = None,
     json: Json = False,
 ) -> None:
     """Say how a connector, or one method of it, is called."""
-    terminal = _terminal()
-    description = _catalog(specs).describe(target, "full")
+    terminal = command.terminal()
+    description = _asked(specs, configured, policy, lambda catalog: catalog.describe(target, "full"))
     terminal.write(to_json_text(description) if json else description.text)
 
 
 @app.command(epilog="Example: isolith catalog --connect crm.py")
-@_guarded
-def catalog(*, specs: Connect = None, json: Json = False) -> None:
+@guarded
+def catalog(
+    *, specs: Connect = None, configured: Configured = None, policy: PolicyName = None, json: Json = False
+) -> None:
     """List every method of the connectors with its signature."""
-    terminal = _terminal()
-    description = _catalog(specs).describe()
+    terminal = command.terminal()
+    description = _asked(specs, configured, policy, lambda catalog: catalog.describe())
     terminal.write(to_json_text(description) if json else description.text)
+
+
+def _asked(specs: list[str] | None, configured: str | None, policy: str | None, ask: Callable[[Catalog], _T]) -> _T:
+    """An answer of the catalogue: what scripts may know of under the policy."""
+    config = command.read_configuration(configured)
+    decided = command.policy_of(policy, config)
+
+    async def use(connectors: list[Connector]) -> _T:
+        return ask(command.catalog_of(connectors, decided))
+
+    return command.consulted(specs, config, use)
 
 
 def _found(result: SearchResult) -> str:
@@ -236,17 +249,8 @@ def _found(result: SearchResult) -> str:
     return f"{result.path}{description}{signature}"
 
 
-def _catalog(specs: list[str] | None) -> Catalog:
-    return Catalog(_connected(specs))
-
-
-def _connected(specs: list[str] | None) -> list[Connector]:
-    with redirect_stdout(sys.stderr):
-        return connect_all(specs or ())
-
-
 @image.command(epilog="Example: isolith image build")
-@_guarded
+@guarded
 def build(
     *,
     bundle: Annotated[
@@ -254,7 +258,7 @@ def build(
     ] = False,
 ) -> None:
     """Build the guest image, once for this machine, and print where it is."""
-    terminal = _terminal()
+    terminal = command.terminal()
     store = open_store()
     with terminal.progress() as progress:
         files = store.ensure(lambda stage, done: progress.show(f"{stage} {done:.0%}"))
@@ -265,7 +269,7 @@ def build(
 
 
 @image.command(epilog="Example: isolith image info")
-@_guarded
+@guarded
 def info() -> None:
     """Print what there is of the guest image on this machine, as JSON."""
     found = open_store().info()
@@ -276,33 +280,35 @@ def info() -> None:
         "bundled": found.bundled,
         "total_bytes": found.total_bytes,
     }
-    _terminal().write(to_json_text(document, indent=2))
+    command.terminal().write(to_json_text(document, indent=2))
 
 
 @image.command(epilog="Example: isolith image clear")
-@_guarded
+@guarded
 def clear() -> None:
     """Remove every image of this user; the next run builds one."""
-    _terminal().say(f"{open_store().clear() / 1e6:.0f} MB freed")
+    command.terminal().say(f"{open_store().clear() / 1e6:.0f} MB freed")
 
 
 @schema.command(epilog="Example: isolith schema outcome > outcome.schema.json")
-@_guarded
+@guarded
 def outcome() -> None:
     """Print the JSON Schema of the outcome."""
-    _terminal().write(to_json_text(outcome_schema(), indent=2))
+    command.terminal().write(to_json_text(outcome_schema(), indent=2))
 
 
-@schema.callback()
-def _schema() -> None:
-    """Keep `outcome` a name of its own while it is the only one."""
+@schema.command(epilog="Example: isolith schema config > isolith.schema.json")
+@guarded
+def config() -> None:
+    """Print the JSON Schema of a configuration file, isolith.toml."""
+    command.terminal().write(to_json_text(config_schema(), indent=2))
 
 
 @app.command(epilog="Example: isolith doctor")
-@_guarded
+@guarded
 def doctor() -> None:
     """Say what is missing on this machine and what mends it; trip every limit once. Ends with 1 if anything fails."""
-    terminal = _terminal()
+    terminal = command.terminal()
     findings = examine(open_store())
     if all(finding.ok for finding in findings):
         findings += asyncio.run(trip_limits())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio.to_thread
 from pydantic import TypeAdapter
@@ -15,6 +15,7 @@ from isolith.execution import Execution, Order
 from isolith.supply import get_supply, ready_supply
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.functions import as_connector
+from isolith_bindings.policy import as_policy, govern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,16 +25,16 @@ if TYPE_CHECKING:
     from isolith.checking import CheckMode
     from isolith.outcome import Outcome
     from isolith_bindings.connector import Connector
+    from isolith_bindings.policy import Policy, Preset
     from isolith_runtime.driver import Supply
     from isolith_runtime.engine import Variant
     from isolith_runtime.inputs import Recording
-
-Policy = Literal["trusted", "careful", "readonly"]
 
 
 class CodeMode:
     """Runs scripts against a set of connectors, each in an isolate of its own.
 
+    `policy`: a preset by its name, or a `Policy` with rules; what it denies exists for no script.
     `connectors`: decorated classes, instances, modules, functions or `Connector`s. `ceilings`: how far a caller may
     raise a budget. `check`: `strict` refuses what is certainly wrong before it runs; `warn` only says so; `off`.
     `home`: where images are kept, in place of the user's cache folder. Use it as `async with`, so that connectors are
@@ -44,14 +45,14 @@ class CodeMode:
         self,
         connectors: Iterable[object] = (),
         *,
-        policy: Policy = "trusted",
+        policy: Policy | Preset = "trusted",
         check: CheckMode = "strict",
         ceilings: HostPolicy | None = None,
         home: Path | None = None,
     ) -> None:
-        self.connectors: list[Connector] = [as_connector(connector) for connector in connectors]
+        self.policy = as_policy(policy)
+        self.connectors: list[Connector] = [govern(as_connector(connector), self.policy) for connector in connectors]
         self.catalog = Catalog(self.connectors)
-        self.policy = policy
         self._check: CheckMode = check
         self._ceilings = ceilings or HostPolicy()
         self._home = home

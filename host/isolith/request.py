@@ -31,7 +31,7 @@ def read_request(
 ) -> Request:
     """Read everything that was named; a budget that is None was not, and has its default."""
     asked = Budgets.model_validate({name: value for name, value in budgets.items() if value is not None})
-    return Request(_script(script, code, asked.script_bytes), _input(data), asked)
+    return Request(_script(script, code, asked.script_bytes), read_data(data), asked)
 
 
 def read_script(name: str, max_bytes: int) -> bytes:
@@ -50,20 +50,19 @@ def _script(script: str | None, code: str | None, max_bytes: int) -> str | bytes
     return read_script(script, max_bytes)
 
 
-def _input(data: str | None) -> object:
-    """The data in `--input JSON` or `--input @FILE`; None without one."""
+def read_data(data: str | None, flag: str = "--input", what: str = "the input") -> object:
+    """The data in `--input JSON` or `--input @FILE`; None without one. Raises UsageError."""
     if data is None:
         return None
     name = data.removeprefix("@")
     if name == data:
-        return _parsed(
-            _as_typed(data), "`--input`", "quote it for the shell, or put it into a file and write `--input @FILE`"
-        )
+        mend = f"quote it for the shell, or put it into a file and write `{flag} @FILE`"
+        return _parsed(_as_typed(data), f"`{flag}`", mend)
     try:
-        text = _file(name, "the input").decode("utf-8-sig")
+        text = _file(name, what).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(f"the input `{name}` is not UTF-8 at byte {error.start}: save it as UTF-8") from error
-    return _parsed(text, f"the input `{name}`", "mend it there")
+        raise UsageError(f"{what} `{name}` is not UTF-8 at byte {error.start}: save it as UTF-8") from error
+    return _parsed(text, f"{what} `{name}`", "mend it there")
 
 
 def _as_typed(text: str) -> str:

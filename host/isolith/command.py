@@ -1,0 +1,143 @@
+"""What the commands of the command line have in common: their border, their options, what they connect."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
+
+import typer
+
+from isolith.config import ConfigFile, read_config, read_policy
+from isolith.connect import connect_all
+from isolith.connect_mcp import Person
+from isolith.connect_python import exists
+from isolith.errors import UsageError
+from isolith.internal import internal_error
+from isolith.readiness import started
+from isolith.terminal import Terminal
+from isolith.variables import no_prompt
+from isolith_bindings.catalog import Catalog
+from isolith_bindings.errors import BindingError, CallError
+from isolith_bindings.policy import Policy, Preset, as_policy, govern
+from isolith_runtime.errors import ImageError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from isolith.variables import Input
+    from isolith_bindings.connector import Connector
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PRESETS: dict[str, Preset] = {"trusted": "trusted", "careful": "careful", "readonly": "readonly"}
+WRONG_USE = (UsageError, BindingError, ImageError)
+
+Connect = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--connect",
+        metavar="SPEC",
+        help="What scripts may call: FILE.py, module:object, an mcp.json, an OpenAPI document, or "
+        "name=command for one MCP server. May be repeated.",
+    ),
+]
+Configured = Annotated[
+    str | None,
+    typer.Option(
+        "--config", metavar="FILE", envvar="ISOLITH_CONFIG", help="An isolith.toml: connectors, policy and budgets."
+    ),
+]
+PolicyName = Annotated[
+    str | None,
+    typer.Option(
+        "--policy", metavar="trusted|careful|readonly|FILE", help="What is allowed, asked and denied. [trusted]"
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """The outermost border: whatever ends a command ends as a message and an exit code."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except WRONG_USE as error:
+            hint = error.hint if isinstance(error, CallError) else None
+            terminal().say(f"isolith: {error}" + (f"; {hint}" if hint else ""))
+            raise typer.Exit(2) from error
+        except KeyboardInterrupt as error:
+            terminal().say("isolith: interrupted")
+            raise typer.Exit(1) from error
+        except (typer.Exit, BrokenPipeError):
+            raise
+        except Exception as error:
+            terminal().diagnostic(internal_error(error), "error")
+            raise typer.Exit(5) from error
+
+    return run
+
+
+def terminal() -> Terminal:
+    """The streams of this process."""
+    return Terminal(sys.stdout, sys.stderr)
+
+
+def read_configuration(name: str | None) -> ConfigFile | None:
+    """What `--config` names. Raises UsageError."""
+    return read_config(Path(name)) if name else None
+
+
+def policy_of(named: str | None, config: ConfigFile | None, otherwise: Preset = "trusted") -> Policy | Preset:
+    """What `--policy` names, or what the configuration says, or `otherwise`. Raises UsageError."""
+    if named is None:
+        return (config and config.config.policy) or otherwise
+    if named in PRESETS:
+        return PRESETS[named]
+    if not exists(Path(named)):
+        raise UsageError(f"there is no policy `{named}`: it is trusted, careful, readonly, or a file that is there")
+    return read_policy(Path(named))
+
+
+def connectors_of(specs: list[str] | None, config: ConfigFile | None) -> list[Connector]:
+    """What was named, connected; what a connector prints goes to stderr."""
+    with redirect_stdout(sys.stderr):
+        return connect_all(specs or (), _person(), config)
+
+
+def consulted(specs: list[str] | None, config: ConfigFile | None, use: Callable[[list[Connector]], Awaitable[T]]) -> T:
+    """What `use` makes of the connectors, while they are up; servers that do not come up are said."""
+
+    async def once() -> T:
+        async with started(connectors, terminal().say):
+            return await use(connectors)
+
+    connectors = connectors_of(specs, config)
+    with redirect_stdout(sys.stderr):
+        return asyncio.run(once())
+
+
+def catalog_of(connectors: list[Connector], policy: Policy | Preset) -> Catalog:
+    """What scripts may know of, under a policy."""
+    return Catalog([govern(connector, as_policy(policy)) for connector in connectors])
+
+
+def _person() -> Person:
+    say = terminal().say
+    return Person(
+        _prompt if sys.stdin is not None and sys.stdin.isatty() else no_prompt, lambda text: say(f"isolith: {text}")
+    )
+
+
+def _prompt(question: Input) -> str:
+    text = question.description or question.id
+    if question.options:
+        text += f" ({', '.join(question.options)})"
+    answer: str = typer.prompt(text, hide_input=question.password, err=True)
+    return answer

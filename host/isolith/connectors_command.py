@@ -1,0 +1,206 @@
+"""`isolith connectors`: what is connected, how it is, and connecting anew. Each line says of what it tells.
+
+Servers that these commands look at are started for it, and stopped when it is done: what another process runs is
+seen by that process alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Protocol, cast, runtime_checkable
+
+import typer
+
+from isolith import command
+from isolith.command import Configured, Connect, Json, PolicyName, guarded
+from isolith.errors import UsageError
+from isolith.json_form import to_json_text
+from isolith_bindings.connector import offered
+from isolith_bindings.names import did_you_mean
+from isolith_bindings.policy import as_policy, govern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from _typeshed import DataclassInstance
+
+    from isolith_bindings.connector import Connector
+
+app = typer.Typer(help="What scripts may call, and how it is.", no_args_is_help=True)
+
+_IN_PROCESS = "this process"
+_GOOD = frozenset({"ready", "connected", "idle"})
+
+
+@runtime_checkable
+class Monitored(Protocol):
+    """A connector that can go wrong by itself."""
+
+    def status(self) -> object:
+        """How it is: a dataclass with `state`, `scope`, `reason`."""
+        ...
+
+
+@runtime_checkable
+class Renewable(Protocol):
+    """A connector that can connect anew."""
+
+    async def reconnect(self) -> object:
+        """Connect anew: a dataclass with `ok`, `reason`, `tools`, `added`, `removed`."""
+        ...
+
+
+@app.command("list", epilog="Example: isolith connectors list --connect mcp.json")
+@guarded
+def list_(
+    *, specs: Connect = None, configured: Configured = None, policy: PolicyName = None, json: Json = False
+) -> None:
+    """List the connectors: how many methods each offers, and what it leaves out."""
+    config = command.read_configuration(configured)
+    decided = as_policy(command.policy_of(policy, config))
+
+    async def use(connectors: list[Connector]) -> list[dict[str, object]]:
+        return [listed(govern(connector, decided)) for connector in connectors]
+
+    found = command.consulted(specs, config, use)
+    command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _listed_line))
+
+
+@app.command(epilog="Example: isolith connectors status docs --connect mcp.json")
+@guarded
+def status(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Which; all, unless given.")] = None,
+    *,
+    specs: Connect = None,
+    configured: Configured = None,
+    json: Json = False,
+) -> None:
+    """Say how connectors are, after starting them. Ends with 1 where one is not well."""
+
+    async def use(connectors: list[Connector]) -> list[dict[str, object]]:
+        return [status_of(connector) for connector in _chosen(connectors, names)]
+
+    found = command.consulted(specs, command.read_configuration(configured), use)
+    command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _status_line))
+    if not all(one["state"] in _GOOD for one in found):
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: isolith connectors reconnect docs --connect mcp.json")
+@guarded
+def reconnect(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Which; all, unless given.")] = None,
+    *,
+    specs: Connect = None,
+    configured: Configured = None,
+    json: Json = False,
+) -> None:
+    """Connect servers anew and say what they offer since. Ends with 1 where one cannot be reached."""
+
+    async def use(connectors: list[Connector]) -> list[dict[str, object]]:
+        return list(await asyncio.gather(*map(_renewed, _chosen(connectors, names))))
+
+    found = command.consulted(specs, command.read_configuration(configured), use)
+    command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _renewed_line))
+    if not all(one["ok"] for one in found):
+        raise typer.Exit(1)
+
+
+# ---------------------------------------------------------------------------------------------- as data
+
+
+def listed(connector: Connector) -> dict[str, object]:
+    """What a connector offers to scripts."""
+    offers = offered(connector)
+    return {
+        "connector": connector.name,
+        "description": connector.description.partition("\n")[0],
+        "methods": len(offers),
+        "asks": sum(method.policy == "ask" for method in offers.values()),
+        "denied": len(connector.methods) - len(offers),
+        "excluded": dict(connector.excluded),
+        "scope": status_of(connector)["scope"],
+    }
+
+
+def status_of(connector: Connector) -> dict[str, object]:
+    """How a connector is; what runs in this process is always ready."""
+    if isinstance(connector, Monitored):
+        return _as_data(connector.status())
+    return {
+        "connector": connector.name,
+        "scope": _IN_PROCESS,
+        "state": "ready",
+        "reason": None,
+        "tools": len(connector.methods),
+        "excluded": [f"{name}: {why}" for name, why in connector.excluded.items()],
+    }
+
+
+async def _renewed(connector: Connector) -> dict[str, object]:
+    if isinstance(connector, Renewable):
+        return {"connector": connector.name, **_as_data(await connector.reconnect()), "scope": _scope(connector)}
+    reason = "it is no server: there is nothing to connect to"
+    return {"connector": connector.name, "ok": True, "reason": reason, "scope": _IN_PROCESS}
+
+
+def _scope(connector: Connector) -> object:
+    return status_of(connector)["scope"]
+
+
+def _as_data(told: object) -> dict[str, object]:
+    return dataclasses.asdict(cast("DataclassInstance", told))
+
+
+def _chosen(connectors: Sequence[Connector], names: Sequence[str] | None) -> list[Connector]:
+    """Those of the given names; all without any. Raises UsageError, with the nearest name."""
+    known = {connector.name: connector for connector in connectors}
+    for name in names or ():
+        if name not in known:
+            close = did_you_mean(name, known) or f"there are: {', '.join(known) or 'none'}"
+            raise UsageError(f"there is no connector `{name}`; {close}")
+    return [known[name] for name in names] if names else list(connectors)
+
+
+# ---------------------------------------------------------------------------------------------- for people
+
+
+def _lines(found: Sequence[dict[str, object]], line: Callable[[dict[str, object]], str]) -> str:
+    return "\n".join(map(line, found)) or "nothing is connected"
+
+
+def _listed_line(one: dict[str, object]) -> str:
+    parts = [f"{one['methods']:,} methods"]
+    if one["asks"]:
+        parts.append(f"{one['asks']:,} of them asked")
+    if one["denied"]:
+        parts.append(f"{one['denied']:,} denied")
+    excluded = cast("dict[str, str]", one["excluded"])
+    description = f": {one['description']}" if one["description"] else ""
+    head = f"{one['connector']}{description}\n    {', '.join(parts)} ({one['scope']})"
+    return "\n".join([head, *(f"    left out: {name}: {why}" for name, why in excluded.items())])
+
+
+def _status_line(one: dict[str, object]) -> str:
+    reason = f": {one['reason']}" if one["reason"] else ""
+    parts = [f"{one['connector']}: {one['state']}{reason}", f"    {one['tools']:,} tools ({one['scope']})"]
+    server = ", ".join(str(one[name]) for name in ("server", "place", "protocol_version") if one.get(name))
+    if server:
+        parts.append(f"    {server}")
+    for label, name in (("problem", "problems"), ("left out", "excluded"), ("said", "logs")):
+        parts += [f"    {label}: {text}" for text in cast("Sequence[str]", one.get(name) or ())]
+    return "\n".join(parts)
+
+
+def _renewed_line(one: dict[str, object]) -> str:
+    name, scope = one["connector"], one["scope"]
+    if not one["ok"]:
+        return f"{name}: not connected: {one['reason']} ({scope})"
+    if "tools" not in one:
+        return f"{name}: {one['reason']} ({scope})"
+    changes = [
+        f"{word} {', '.join(names)}" for word in ("added", "removed") if (names := cast("Sequence[str]", one[word]))
+    ]
+    tools = f"{one['tools']:,} tools"
+    return f"{name}: connected as {one['connection_id']}, {'; '.join([tools, *changes])} ({scope})"
