@@ -1,0 +1,227 @@
+"""The catalogue as text of a bounded size: what a model sees of its tools before it asks for more.
+
+Every connector is named with its purpose, its health and the number of its tools. What is left of the budget goes to
+signatures: first those that are pinned, then in rounds one for each connector, the shortest first, until nothing more
+fits. The same connectors give the same text. The budget holds for the whole of it; where not even the connectors fit,
+less is said of each, and then of fewer of them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from isolith_bindings import tokens
+from isolith_bindings.connector import Connector, Method, offered
+from isolith_bindings.health import Health, health
+from isolith_bindings.rendering import first_paragraph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from isolith_bindings.tokens import Count
+
+DEFAULT_BUDGET = 2_000
+"""Tokens."""
+MAX_DESCRIPTION = 120
+"""Characters of what is said of a method, or of the purpose of a connector."""
+# Characters that a token can have; a text that is longer than so many for each is not counted.
+_MAX_TOKEN = 128
+_DEFINITION = re.compile(r"^async def [^\W\d][\w.]*\((?:\*, )?")
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One connector. `lines`: of each method what may be shown, by name, the shortest first."""
+
+    name: str
+    purpose: str
+    health: Health
+    lines: Mapping[str, str] = field(repr=False)
+
+    def head(self, shown: int | None, *, purpose: bool = True) -> str:
+        """Its own line. `shown`: how many methods follow it, None for all."""
+        tools = f"{len(self.lines):,} tool{'' if len(self.lines) == 1 else 's'}"
+        part = "" if shown is None else f", {shown or 'none'} shown"
+        said = f": {self.purpose}" if purpose and self.purpose else ""
+        return f"{self.name} ({tools}{part}, {self.health}){said}\n"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The text, and what is in it. `tokens`: of the whole text, never above the budget. `shown`: paths, in order.
+
+    `complete`: every method of every connector is shown. `unnamed`: connectors for which there was no room at all.
+    """
+
+    text: str
+    tokens: int
+    complete: bool
+    shown: tuple[str, ...]
+    total: int
+    unnamed: int
+    connectors: tuple[Listed, ...] = field(repr=False)
+
+
+def list_all(
+    connectors: Iterable[Connector],
+    budget: int = DEFAULT_BUDGET,
+    *,
+    pinned: Iterable[str] = (),
+    count: Count = tokens.count,
+) -> Listing:
+    """The catalogue within `budget` tokens, as `count` counts them. `pinned`: paths to be shown before all others."""
+    listed = tuple(sorted((_listed(connector) for connector in connectors), key=lambda each: each.name))
+    total = sum(len(each.lines) for each in listed)
+    filling = _Filling(listed, budget, count)
+    if filling.complete() or filling.begin():
+        filling.pin(pinned)
+        filling.fill()
+        text, shown = filling.text(), filling.paths()
+        return Listing(text, count(text), len(shown) == total, shown, total, 0, listed)
+    heads = _heads(listed, budget, count)
+    return Listing(
+        heads.text, heads.tokens, complete=False, shown=(), total=total, unnamed=heads.unnamed, connectors=listed
+    )
+
+
+def line(connector: str, method: Method) -> str:
+    """One method: how it is called, and the beginning of what is said of it."""
+    signature = _BLANKS.sub(" ", method.signature).strip()
+    call, found = _DEFINITION.subn(f"{connector}.{method.name}(", signature)
+    said = _cut(first_paragraph(method.description))
+    asks = " [asks a person]" if method.policy == "ask" else ""
+    return f"  {call if found else f'{connector}.{method.name}: {signature}'}{asks}{f'  # {said}' if said else ''}\n"
+
+
+def _listed(connector: Connector) -> Listed:
+    lines = {name: line(connector.name, method) for name, method in offered(connector).items()}
+    ordered = sorted(lines.items(), key=lambda pair: (len(pair[1]), pair[0]))
+    purpose = _cut(first_paragraph(connector.description))
+    return Listed(connector.name, purpose, _plain(health(connector)), dict(ordered))
+
+
+def _plain(found: Health) -> Health:
+    return Health(_cut(found.state), _cut(found.reason) if found.reason else None)
+
+
+def _cut(text: str) -> str:
+    plain = _BLANKS.sub(" ", text).strip()
+    return plain if len(plain) <= MAX_DESCRIPTION else f"{plain[: MAX_DESCRIPTION - 1].rstrip()}…"
+
+
+# ---------------------------------------------------------------------------------------------- the connectors
+
+
+@dataclass(frozen=True)
+class _Heads:
+    text: str
+    tokens: int
+    unnamed: int = 0
+
+
+def _heads(listed: tuple[Listed, ...], budget: int, count: Count) -> _Heads:
+    """The most that can be said of the connectors within the budget, where their purposes do not fit."""
+    without_purpose = "".join(each.head(None, purpose=False) for each in listed)
+    names = ", ".join(f"{each.name} ({len(each.lines):,})" for each in listed)
+    for text in (f"{_first_line(listed, 0)}{without_purpose}", f"Connectors and their tools: {names}\n"):
+        spent = count(text)
+        if spent <= budget:
+            return _Heads(text, spent)
+    return _fewer(listed, budget, count)
+
+
+def _fewer(listed: tuple[Listed, ...], budget: int, count: Count) -> _Heads:
+    """As many names as fit, by halves: the text grows with their number."""
+    low, high, best = 0, len(listed), _Heads("", 0, len(listed))
+    while low <= high:
+        some = (low + high) // 2
+        names = [each.name for each in listed[:some]]
+        rest = [f"and {len(listed) - some:,} more"] if some < len(listed) else []
+        text = f"Connectors: {', '.join(names + rest)}\n"
+        spent = count(text)
+        if spent <= budget:
+            low, best = some + 1, _Heads(text, spent, len(listed) - some)
+        else:
+            high = some - 1
+    return best
+
+
+def _first_line(listed: tuple[Listed, ...], shown: int) -> str:
+    total = sum(len(each.lines) for each in listed)
+    if not listed:
+        return "There are no connectors.\n"
+    if shown == total:
+        return f"All {total:,} tools:\n" if total != 1 else "The only tool:\n"
+    return f'{shown:,} of {total:,} tools; search("words") finds the others:\n'
+
+
+# ---------------------------------------------------------------------------------------------- the signatures
+
+
+class _Filling:
+    """Signatures, added one by one for as long as the whole text stays within the budget."""
+
+    def __init__(self, listed: tuple[Listed, ...], budget: int, count: Count) -> None:
+        self._listed, self._budget, self._count = listed, budget, count
+        self._shown: dict[str, list[str]] = {each.name: [] for each in listed}
+        self._room = 0
+
+    def complete(self) -> bool:
+        """Whether everything fits, which is then shown."""
+        self._shown = {each.name: list(each.lines) for each in self._listed}
+        text = self.text()
+        return len(text) <= self._budget * _MAX_TOKEN and self._count(text) <= self._budget
+
+    def begin(self) -> bool:
+        """Show nothing yet. Whether the connectors fit with their purposes."""
+        self._shown = {each.name: [] for each in self._listed}
+        self._room = self._budget - self._count(self.text())
+        return self._room >= 0
+
+    def pin(self, paths: Iterable[str]) -> None:
+        """Add the pinned ones that there are and that fit, in their order."""
+        known = {each.name: each for each in self._listed}
+        for path in dict.fromkeys(paths):
+            connector, _, name = path.partition(".")
+            if connector in known and name in known[connector].lines:
+                self._add(known[connector], name)
+
+    def fill(self) -> None:
+        """In rounds, the next of each connector; one whose next does not fit drops out."""
+        waiting = [(each, iter(each.lines)) for each in self._listed]
+        while waiting:
+            waiting = [(each, names) for each, names in waiting if self._add_next(each, names)]
+
+    def _add_next(self, connector: Listed, names: Iterator[str]) -> bool:
+        shown = self._shown[connector.name]
+        name = next((name for name in names if name not in shown), None)
+        return name is not None and self._add(connector, name)
+
+    def _add(self, connector: Listed, name: str) -> bool:
+        """Add one, unless the text would be too long. The whole text is counted only where the line alone may fit."""
+        shown = self._shown[connector.name]
+        if name in shown or self._count(connector.lines[name]) > self._room:
+            return False
+        shown.append(name)
+        room = self._budget - self._count(self.text())
+        if room < 0:
+            shown.remove(name)
+            return False
+        self._room = room
+        return True
+
+    def text(self) -> str:
+        """What there is so far."""
+        lines = [_first_line(self._listed, sum(map(len, self._shown.values())))]
+        for each in self._listed:
+            shown = self._shown[each.name]
+            lines.append(each.head(None if len(shown) == len(each.lines) else len(shown)))
+            lines += [each.lines[name] for name in shown]
+        return "".join(lines)
+
+    def paths(self) -> tuple[str, ...]:
+        """What is shown, as it stands in the text."""
+        return tuple(f"{each.name}.{name}" for each in self._listed for name in self._shown[each.name])

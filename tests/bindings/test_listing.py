@@ -1,0 +1,220 @@
+"""The catalogue as text: everything that fits, never more than the budget, always the same."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isolith_bindings.connector import Connector, Method, Policy
+from isolith_bindings.health import Health, health
+from isolith_bindings.listing import Listing, line, list_all
+from isolith_bindings.listing_changes import changes
+from isolith_bindings.testing import RecordingConnector, a_method
+from isolith_bindings.tokens import count
+
+
+class Shop(RecordingConnector):
+    """A connector of methods that are given as name and description."""
+
+    def __init__(self, name: str, methods: Mapping[str, str], purpose: str = "") -> None:
+        super().__init__(name, {})
+        self.description = purpose
+        self.methods = {key: method(key, said) for key, said in methods.items()}
+
+
+class Server(Shop):
+    """One that says how it is."""
+
+    state, reason = "connected", None
+
+    def status(self) -> object:
+        return SimpleNamespace(state=self.state, reason=self.reason)
+
+
+def method(name: str, description: str = "", policy: Policy = "allow") -> Method:
+    return Method(name, name, description, {}, None, f"async def {name}(*, a: int = 1) -> str", policy)
+
+
+CRM = Shop("crm", {"find": "Find a contact.\n\nBy name.", "remove": ""}, "People we know.\n\nMore.")
+BILLING = Shop("billing", {"pay": "Pay"})
+
+
+def many(connectors: int, methods: int) -> list[Shop]:
+    return [Shop(f"shop{n}", {f"do_{m}": "It does " + "much " * m for m in range(methods)}) for n in range(connectors)]
+
+
+def test_everything_where_it_fits() -> None:
+    listing = list_all([CRM, BILLING])
+    assert listing.text == (
+        "All 3 tools:\n"
+        "billing (1 tool, ready)\n"
+        "  billing.pay(a: int = 1) -> str  # Pay\n"
+        "crm (2 tools, ready): People we know.\n"
+        "  crm.remove(a: int = 1) -> str\n"
+        "  crm.find(a: int = 1) -> str  # Find a contact.\n"
+    )
+    assert (listing.complete, listing.total, listing.unnamed, listing.tokens) == (True, 3, 0, count(listing.text))
+    assert listing.shown == ("billing.pay", "crm.remove", "crm.find")
+
+
+def test_one_for_each_connector_in_rounds_the_shortest_first() -> None:
+    listing = list_all(many(3, 10), 165)
+    assert listing.shown == ("shop0.do_0", "shop0.do_1", "shop1.do_0", "shop1.do_1", "shop2.do_0")
+    assert listing.text.startswith(
+        '5 of 30 tools; search("words") finds the others:\nshop0 (10 tools, 2 shown, ready)\n'
+    )
+    assert not listing.complete
+
+
+def test_a_connector_without_room_for_one_says_so() -> None:
+    assert "shop2 (9 tools, none shown, ready)\n" in list_all(many(3, 9), 90).text
+
+
+def test_what_is_pinned_comes_before_all_others() -> None:
+    listing = list_all(many(3, 10), 150, pinned=["shop2.do_9", "shop2.none", "none.x", "shop2.do_9"])
+    assert "shop2.do_9" in listing.shown
+    assert listing.tokens <= 150
+
+
+def test_what_is_denied_is_not_there() -> None:
+    shop = Shop("shop", {"sell": "", "buy": ""})
+    shop.methods["buy"] = replace(shop.methods["buy"], policy="deny")
+    assert (list_all([shop]).shown, list_all([shop]).total) == (("shop.sell",), 1)
+
+
+@pytest.mark.parametrize(
+    ("budget", "text"),
+    [
+        (60, '0 of 8 tools; search("words") finds the others:\nshop0 (2 tools, ready)\n'),
+        (45, "Connectors and their tools: shop0 (2), shop1 (2), shop2 (2), shop3 (2)\n"),
+        (20, "Connectors: shop0, shop1, shop2, shop3\n"),
+        (14, "Connectors: shop0, shop1, and 2 more\n"),
+        (5, ""),
+        (0, ""),
+    ],
+)
+def test_less_is_said_of_each_connector_and_then_of_fewer(budget: int, text: str) -> None:
+    shops = [Shop(f"shop{n}", {"sell": "", "buy": ""}, "Everything there is to buy or to sell, " * 3) for n in range(4)]
+    listing = list_all(shops, budget)
+    assert listing.text.startswith(text)
+    assert (listing.tokens, listing.shown) == (count(listing.text), ())
+    assert listing.unnamed == {14: 2, 5: 4, 0: 4}.get(budget, 0)
+
+
+def test_without_connectors_that_is_said() -> None:
+    assert list_all([]).text == "There are no connectors.\n"
+    assert list_all([Shop("empty", {})]).text == "All 0 tools:\nempty (0 tools, ready)\n"
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.text(max_size=40), st.integers(0, 6), st.text(max_size=300)), max_size=5),
+    st.integers(0, 400),
+)
+def test_never_more_than_the_budget_and_always_the_same(shops: list[tuple[str, int, str]], budget: int) -> None:
+    connectors = [
+        Shop(f"shop{n}", {f"do_{m}": said * m for m in range(methods)}, purpose)
+        for n, (purpose, methods, said) in enumerate(shops)
+    ]
+    listing = list_all(connectors, budget)
+    assert count(listing.text) == listing.tokens <= budget
+    assert listing == list_all(list(reversed(connectors)), budget)
+    assert not listing.complete or (len(listing.shown) == listing.total and not listing.unnamed)
+
+
+def test_a_counter_of_the_callers() -> None:
+    listing = list_all(many(2, 50), 500, count=len)
+    assert len(listing.text) == listing.tokens <= 500
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (method("sell", "Sell\nit"), "  shop.sell(a: int = 1) -> str  # Sell it\n"),
+        (method("sell", "x" * 200), f"  shop.sell(a: int = 1) -> str  # {'x' * 119}…\n"),
+        (method("sell", "", "ask"), "  shop.sell(a: int = 1) -> str [asks a person]\n"),
+        (a_method("sell"), "  shop.sell(**others)\n"),
+        (replace(method("a.b"), signature="async def a.b(*, c: int)"), "  shop.a.b(c: int)\n"),
+        (replace(method("sell"), signature="sell\n  anything"), "  shop.sell: sell anything\n"),
+    ],
+)
+def test_a_line(given: Method, expected: str) -> None:
+    assert line("shop", given) == expected
+
+
+# ------------------------------------------------------------------------------------------------ health
+
+
+def test_a_connector_that_is_connected_to_something_says_how_it_is() -> None:
+    server = Server("files", {"read": ""})
+    assert health(server) == Health("connected")
+    server.state, server.reason = "needs_auth", "no token\nyet " + "x" * 200  # type: ignore[assignment]
+    assert f"files (1 tool, needs auth: no token yet {'x' * 106}…)" in list_all([server]).text
+    assert str(Health("degraded", "slow")) == "degraded: slow"
+
+
+# ------------------------------------------------------------------------------------------------ changes
+
+
+@dataclass(frozen=True)
+class Pair:
+    before: Listing
+    after: Listing
+
+
+def pair(before: list[Connector], after: list[Connector], budget: int = 2000) -> Pair:
+    return Pair(list_all(before, budget), list_all(after, budget))
+
+
+def big(**extra: str) -> Shop:
+    return Shop("big", {f"do_{n:03}": f"Thing {n}" for n in range(40)} | extra)
+
+
+def told(found: Pair) -> str:
+    change = changes(found.before, found.after)
+    assert change.tokens == count(change.text)
+    assert change.tokens <= count("The tools have changed. Now they are:\n" + found.after.text)
+    return ("whole\n" if change.whole else "") + change.text
+
+
+def test_nothing_is_said_of_no_change() -> None:
+    assert told(pair([CRM], [CRM])) == ""
+
+
+def test_what_is_new_changed_and_gone() -> None:
+    after = big(extra="More")
+    after.methods["do_001"] = method("do_001", "Another thing")
+    del after.methods["do_002"]
+    assert told(pair([big(), CRM], [after, BILLING])) == (
+        "The tools have changed:\n"
+        "  big.do_002 is gone\n"
+        "  new: big.extra(a: int = 1) -> str  # More\n"
+        "  now: big.do_001(a: int = 1) -> str  # Another thing\n"
+        "new: billing (1 tool, ready)\n"
+        "  new: billing.pay(a: int = 1) -> str  # Pay\n"
+        "crm is gone\n"
+    )
+
+
+def test_a_change_of_health_is_told() -> None:
+    well, ill = Server("files", {"read": ""}), Server("files", {"read": ""})
+    ill.state = "failed"
+    assert "now: files (1 tool, failed)\n" in told(pair([well, big()], [ill, big()]))
+
+
+def test_of_what_neither_shows_only_numbers_are_told() -> None:
+    after = big(zzz="More " * 30)
+    found = pair([big()], [after], 300)
+    assert not found.before.complete
+    assert told(found) == "The tools have changed:\nnow: big (41 tools, ready)\n"
+
+
+def test_all_is_said_anew_where_that_is_shorter_or_where_completeness_changes() -> None:
+    assert told(pair([big()], [BILLING])).startswith(
+        "whole\nThe tools have changed. Now they are:\nThe only tool:\nbilling"
+    )
+    assert told(pair([BILLING], [big()], 300)).startswith("whole\n")
+    assert told(pair([BILLING], [CRM, BILLING], 5)).startswith("whole\n")
