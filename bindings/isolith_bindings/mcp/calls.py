@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import mcp_types as types
@@ -28,20 +29,24 @@ MAX_ROUNDS = 10
 _PAUSE_S = (0.05, 0.1, 0.25)
 
 
-async def make(
-    connection: Connection,
-    bound: Bound,
-    arguments: dict[str, object],
-    context: CallContext,
-    questions: Questions,
-    meta: dict[str, object] | None = None,
-) -> object:
+@dataclass(frozen=True)
+class Order:
+    """What is called, as `tool` is named to people; the arguments as they leave, and what goes with them in `_meta`."""
+
+    tool: str
+    bound: Bound
+    arguments: dict[str, object]
+    meta: dict[str, object] | None = None
+
+
+async def make(connection: Connection, order: Order, context: CallContext, questions: Questions) -> object:
     """Make the call and give its value. Raises CallError, ConnectionBroke, ProtocolError and BadAnswer."""
+    bound = order.bound
     if bound.kind in _LISTS:
         return await _list(connection, bound, context)
 
     async def send(responses: types.InputResponses | None, state: str | None) -> dict[str, object]:
-        request = _request(bound, arguments, responses, state, meta)
+        request = _request(order, responses, state)
         return await connection.request(request, told=context.progress)
 
     with questions.during(context):
@@ -57,18 +62,12 @@ async def make(
         return resource_contents(result, context.artifacts)
     if bound.kind == "prompts/get":
         return prompt_messages(result, context.artifacts)
-    tool = bound.method.name
-    return tool_value(tool, result, bound.result, context.artifacts, wrapped=bound.wrapped)
+    return tool_value(order.tool, result, bound.result, context.artifacts, wrapped=bound.wrapped)
 
 
-def _request(
-    bound: Bound,
-    arguments: dict[str, object],
-    responses: types.InputResponses | None,
-    state: str | None,
-    meta: dict[str, object] | None,
-) -> types.Request[Any, Any]:
-    more = {"input_responses": responses, "request_state": state, "_meta": meta}
+def _request(order: Order, responses: types.InputResponses | None, state: str | None) -> types.Request[Any, Any]:
+    bound, arguments = order.bound, order.arguments
+    more = {"input_responses": responses, "request_state": state, "_meta": order.meta}
     given = {key: value for key, value in more.items() if value is not None}
     if bound.kind == "resources/read":
         params: dict[str, object] = {"uri": arguments.get("uri"), **given}

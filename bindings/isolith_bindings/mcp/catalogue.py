@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Kind = Literal["tool", "resources/read", "resources/list", "resources/templates/list", "prompts/get", "prompts/list"]
 
 _NO_SCHEMA: JsonSchema = {"type": "object", "additionalProperties": True}
+_RAW: frozenset[Variant] = frozenset({"raw"})
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,13 @@ class Bound:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Everything that one server offers, by Python name. `excluded`: original names and reasons."""
+    """Everything that one server offers, by Python name. `excluded`: original names and reasons; `about`: its words."""
 
     bound: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
     excluded: Mapping[str, str] = field(default_factory=dict[str, str])
     problems: tuple[str, ...] = ()
     methods: Mapping[str, Method] = field(default_factory=dict[str, Method])
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,30 +100,27 @@ def read_catalogue(listing: Listing, capabilities: Iterable[str], *, modern: boo
 
 
 def _tool(python: str, tool: Entry, *, trusted: bool) -> Bound:
+    """One tool. Whether its schemas can be read is found out when it is called: that takes a millisecond for each."""
     parameters = _schema(tool.get("inputSchema"))
     promised = tool.get("outputSchema")
     returns = cast("JsonSchema", promised) if isinstance(promised, dict) else None
-    arguments = Validator(parameters)
-    result = Validator(returns) if returns is not None else None
-    inner = unwrapped(returns, str(tool["name"])) if result is not None and result.usable else None
-    shown = (inner if inner is not None else returns) if result is not None and result.usable else None
+    inner = unwrapped(returns, str(tool["name"]))
+    shown = inner if inner is not None else returns
     annotations = _annotations(tool.get("annotations"), trusted=trusted)
-    variants: frozenset[Variant] = frozenset({"raw"})
     method = Method(
         name=python,
         original=str(tool["name"]),
         description=_description(tool),
-        parameters=parameters if arguments.usable else _NO_SCHEMA,
+        parameters=parameters,
         returns=shown,
-        signature=signature(python, parameters if arguments.usable else _NO_SCHEMA, shown),
+        signature=signature(python, parameters, shown),
         idempotent=trusted and (annotations.read_only is True or annotations.idempotent is True),
         annotations=annotations,
-        variants=variants,
+        variants=_RAW,
     )
-    # What cannot be read promises nothing; and its arguments are the server's to check.
-    usable = result if result is not None and result.usable else None
-    names = parameter_names(parameters) if arguments.usable else None
-    return Bound(method, "tool", arguments, usable, wrapped=inner is not None, names=names)
+    result = None if returns is None else Validator(returns)
+    names = parameter_names(parameters)
+    return Bound(method, "tool", Validator(parameters), result, wrapped=inner is not None, names=names)
 
 
 def _extra(name: str, *, trusted: bool) -> Bound:
@@ -135,7 +134,7 @@ def _extra(name: str, *, trusted: bool) -> Bound:
         signature=signature(name, extra.parameters, extra.returns),
         idempotent=True,
         annotations=Annotations(read_only=True, destructive=False, idempotent=True, trusted=trusted),
-        variants=frozenset({"raw", "pages"}) if extra.paged else frozenset({"raw"}),
+        variants=_RAW | {"pages"} if extra.paged else _RAW,
     )
     return Bound(method, cast("Kind", extra.kind), Validator(extra.parameters))
 

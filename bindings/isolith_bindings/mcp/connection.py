@@ -115,6 +115,9 @@ class Connection:
         """Let go of the server; its program has ended when this returns. Idempotent."""
         self.closing = True
         self._stop.set()
+        if self._client is None and self._owner is not None:
+            # It waits for a server that has not answered yet.
+            self._owner.cancel()
         if self._owner is not None and self._owner is not asyncio.current_task():
             done, _ = await asyncio.wait({self._owner}, timeout=_CLOSE_S)
             if not done:

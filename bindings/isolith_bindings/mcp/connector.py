@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from isolith_bindings.mcp.connection import Connection
 
 _MOST_GONE = 1_000
-_LONGEST_DESCRIPTION = 4_000
 
 
 class McpServer:
@@ -64,7 +63,6 @@ class McpServer:
         self._listeners: list[Callable[[Change], None]] = []
         self._identity = Identity()
         self._life: Life | None = None
-        self._about = ""
         self._gone: dict[Key, str] = {}
         self._calls_failed = 0
         self._last_error: str | None = None
@@ -78,7 +76,7 @@ class McpServer:
     @property
     def description(self) -> str:
         """The server's own instructions, cut to 4,000 characters; empty until it has connected."""
-        return self._about
+        return self._catalogue.about
 
     @property
     def methods(self) -> Mapping[str, Method]:
@@ -190,12 +188,13 @@ class McpServer:
     async def _made(self, tool: str, bound: Bound, values: dict[str, object], context: CallContext) -> object:
         """Send it, and once more where that cannot do twice what was asked for once."""
         life, key = self._started(), key_of(self.sharing.scope, context)
+        meta = self._identity.meta(context) if self.options.identify else None
         self._tell_of_loss(tool, key)
         for last in (False, True):
             connection: Connection | None = None
             try:
                 async with life.pool.lease(key) as connection:
-                    return await self._on(connection, bound, values, context)
+                    return await self._on(connection, calls.Order(tool, bound, values, meta), context)
             except StartFailed as error:
                 raise unavailable(self.name, str(error)) from error
             except ConnectionBroke as broke:
@@ -211,16 +210,11 @@ class McpServer:
                 raise
         raise AssertionError("unreachable")
 
-    async def _on(
-        self, connection: Connection, bound: Bound, values: dict[str, object], context: CallContext
-    ) -> object:
-        life = self._started()
-        questions = life.questions.get(connection)
+    async def _on(self, connection: Connection, order: calls.Order, context: CallContext) -> object:
+        questions = self._started().questions.get(connection)
         if questions is None:
             raise ConnectionBroke(connection.lost or "it was closed", sent=False)
-        meta = self._identity.meta(context) if self.options.identify else None
-        self._about = (connection.client.session.instructions or self._about)[:_LONGEST_DESCRIPTION]
-        return await calls.make(connection, bound, values, context, questions, meta)
+        return await calls.make(connection, order, context, questions)
 
     def _tell_of_loss(self, tool: str, key: Key) -> None:
         """A server that held something for this key ended since its last call: that is said once, not passed over."""

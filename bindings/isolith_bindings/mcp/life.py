@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 from typing import TYPE_CHECKING
 
 import mcp_types as types
@@ -30,6 +31,7 @@ PATIENCE_S = 2.0
 
 _PROBE_S = 10.0
 _QUIET_S = 0.05
+_LONGEST_ABOUT = 4_000
 
 
 class Life:
@@ -163,6 +165,8 @@ class Life:
         listing = Listing(()) if declared.tools is None and capabilities else await all_pages(fetch, "tools")
         modern = connection.era == "modern"
         catalogue = read_catalogue(listing, capabilities, modern=modern, trusted=self.plan.trusted)
+        about = connection.client.session.instructions or ""
+        catalogue = dataclasses.replace(catalogue, about=about[:_LONGEST_ABOUT])
         self.catalogue = catalogue
         self._publish(catalogue)
         self.told.set()

@@ -36,7 +36,7 @@ def tool_value(
         _fail(tool, result, content, artifacts)
     if "structuredContent" in result:
         return _structured(tool, result["structuredContent"], schema, artifacts, wrapped=wrapped)
-    if schema is not None:
+    if schema is not None and schema.usable:
         value = content.as_value() if content.files or content.other else _parsed(content.text)
         message = f"{tool} promised structured content and answered without it"
         raise CallError("invalid_result", message, data=value, hint="the data of this error is what it answered")
