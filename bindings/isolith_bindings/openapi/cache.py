@@ -68,7 +68,8 @@ class Cache:
 def shape() -> str:
     """A digest of the code that makes what is kept: another code, another entry."""
     found = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    here = Path(__file__).parent
+    for path in sorted([*here.glob("*.py"), *here.with_name("schema").glob("*.py")]):
         found.update(path.read_bytes())
     return found.hexdigest()
 

@@ -12,6 +12,7 @@ import anyio.to_thread
 
 from isolith_bindings.openapi.document import Content, base_url, collect, digest_of, fetch_place
 from isolith_bindings.openapi.operations import compile_document
+from isolith_bindings.openapi.signatures import with_signatures
 from isolith_bindings.openapi.source import FilePlace, PackagePlace, Place, WebPlace, place_of
 from isolith_bindings.openapi.tree import DocumentError
 
@@ -64,6 +65,7 @@ class Loader:
             return kept
         document = await collect(first, fetch)
         api = await anyio.to_thread.run_sync(compile_document, document, where)
+        api = await anyio.to_thread.run_sync(with_signatures, api)
         if cache:
             await anyio.to_thread.run_sync(cache.store, first.digest, where, api)
         return api

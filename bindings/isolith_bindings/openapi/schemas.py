@@ -11,6 +11,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, cast
 
+from isolith_bindings.openapi.media import kind
 from isolith_bindings.openapi.refs import DefectError, Node
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Schemas:
         for keyword in source:
             self._keyword(schema, node, keyword, depth)
         _mend_required(schema, source)
-        return self._of_three_zero(schema, source) if self._old else schema
+        return self._of_three_zero(schema, source) if self._old else _of_three_one(schema)
 
     def _keyword(self, schema: Tree, node: Node, keyword: str, depth: int) -> None:
         value = node.mapping()[keyword]
@@ -242,6 +243,14 @@ def _one_way(value: object) -> bool:
         return False
     told = cast("dict[object, object]", value)
     return told.get("readOnly") is True or told.get("writeOnly") is True
+
+
+def _of_three_one(schema: Tree) -> Tree:
+    """Since 3.1, bytes are text with a media type that is no text, and no encoding (3.1, section 4.7.14)."""
+    media = schema.get("contentMediaType")
+    if isinstance(media, str) and "contentEncoding" not in schema and kind(media) == "binary":
+        schema["format"] = "binary"
+    return schema
 
 
 def _nullable(schema: Tree) -> Tree:

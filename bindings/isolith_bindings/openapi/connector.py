@@ -1,0 +1,232 @@
+"""`OpenApi`: an OpenAPI document as a connector."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from isolith_bindings.egress import Egress, Request
+from isolith_bindings.errors import BindError, CallError
+from isolith_bindings.names import connector_name
+from isolith_bindings.openapi import answers
+from isolith_bindings.openapi.auth import Auth
+from isolith_bindings.openapi.cache import Cache
+from isolith_bindings.openapi.checking import Checker
+from isolith_bindings.openapi.exchange import send, shown
+from isolith_bindings.openapi.loading import Loader, name_of
+from isolith_bindings.openapi.methods import method_of
+from isolith_bindings.openapi.reach import Reach, reach_of, with_servers
+from isolith_bindings.openapi.request import Making, make
+from isolith_bindings.openapi.requirements import Wallet
+from isolith_bindings.openapi.schemes import read_schemes
+from isolith_bindings.openapi.servers import Whereabouts
+from isolith_bindings.openapi.source import WebPlace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from isolith_bindings.connector import CallContext, Method
+    from isolith_bindings.egress import Limits, Response, Retries
+    from isolith_bindings.openapi.credentials import Credential
+    from isolith_bindings.openapi.model import Api, Operation
+    from isolith_bindings.openapi.plan import RequestPlan
+    from isolith_bindings.openapi.wire import ReadArtifact
+
+
+class OpenApi:
+    """An OpenAPI document as a connector: `OpenApi("github.json", auth=Secret.env("GITHUB_TOKEN"))`.
+
+    `source`: a file, `https://...`, `package:NAME/PATH`, or the document itself as a mapping. `server` replaces every
+    address in the document. `auth`: one credential, or one for each security scheme by name. `allow`: hosts beside
+    those of the document; `private`: networks that are not public and open all the same. An address that is written
+    here (`source`, `server`, `allow`) opens itself. `cache`: a private folder where what was read is kept.
+
+    `start` reads the document and raises BindError where it cannot be read; before it there are no methods.
+    """
+
+    def __init__(  # noqa: PLR0913 - all but the source are options
+        self,
+        source: str | Path | Mapping[str, object],
+        *,
+        name: str | None = None,
+        server: str | None = None,
+        server_variables: Mapping[str, str] | None = None,
+        auth: Credential | Mapping[str, Credential] | None = None,
+        allow: Iterable[str] = (),
+        private: Iterable[str] = (),
+        strict_responses: bool = False,
+        cache: Path | None = None,
+        limits: Limits | None = None,
+        retries: Retries | None = None,
+    ) -> None:
+        self._loader = Loader.of(source, tuple(allow))
+        self._where = Whereabouts(server=server, variables=dict(server_variables or {}))
+        self.name = connector_name(name or name_of(self._loader.place, _title(source)))
+        self._auth = auth
+        self._strict = strict_responses
+        self._cache = Cache(cache) if cache else None
+        self._limits, self._retries = limits, retries
+        self._reach = reach_of(_written(self._loader, server), allow, private)
+        self._reach.destinations()
+        self._lock = asyncio.Lock()
+        self._loaded: Loaded | None = None
+
+    def __repr__(self) -> str:
+        return f"<connector {self.name} from {self._loader.name}>"
+
+    @property
+    def description(self) -> str:
+        """The title of the document, and what it says of itself; empty before it is read."""
+        api = self._loaded.api if self._loaded else None
+        return "\n\n".join(part for part in (api.title, api.description) if part) if api else ""
+
+    @property
+    def methods(self) -> Mapping[str, Method]:
+        """By name, dotted where the document divides its operations; empty before it is read."""
+        return self._loaded.methods if self._loaded else {}
+
+    @property
+    def excluded(self) -> Mapping[str, str]:
+        """The operations that cannot be called, and why: what is wrong, and where in the document."""
+        return self._loaded.api.excluded if self._loaded else {}
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """Operations that are called otherwise than the document would have it, and why."""
+        return self._loaded.api.notes if self._loaded else {}
+
+    async def start(self) -> None:
+        """Read the document. Idempotent. Raises BindError."""
+        async with self._lock:
+            if self._loaded is None:
+                self._loaded = Loaded(self, await self._read())
+
+    async def aclose(self) -> None:
+        """Close the connections. Idempotent."""
+        loaded, self._loaded = self._loaded, None
+        if loaded is not None:
+            await loaded.egress.aclose()
+
+    async def call(self, method: Method, arguments: Mapping[str, object], context: CallContext) -> object:
+        """Make one call. Raises CallError."""
+        loaded = self._ready()
+        operation = loaded.operation(method)
+        plan = loaded.plan(operation, arguments, context.artifacts.read)
+        response = await loaded.send(plan, context.deadline_s)
+        value = answers.value_of(operation, response, context.artifacts)
+        if self._strict:
+            answers.check(operation, response, value, loaded.checker)
+        if context.variant == "raw":
+            return {"status": response.status, "headers": dict(response.headers), "body": value}
+        return value
+
+    async def check(self, method: Method, arguments: Mapping[str, object]) -> None:
+        """Raises CallError where the call could not be made with these arguments; nothing is sent."""
+        loaded = self._ready()
+        loaded.plan(loaded.operation(method), arguments, _no_bytes)
+
+    def _ready(self) -> Loaded:
+        if self._loaded is None:
+            raise CallError("tool_unavailable", f"{self.name} has not been started")
+        return self._loaded
+
+    async def _read(self) -> Api:
+        if not isinstance(self._loader.place, WebPlace):
+            return await self._loader.load(self._where, self._cache, None)
+        egress = self.egress(self._reach)
+
+        async def fetch(url: str) -> bytes:
+            response = await egress.send(Request("GET", url, (("Accept", "application/json, */*;q=0.5"),)))
+            if response.status != 200 or response.truncated:
+                why = "it is too long" if response.truncated else f"status {response.status} was answered"
+                raise CallError("tool_unavailable", why)
+            return response.content
+
+        try:
+            return await self._loader.load(self._where, self._cache, fetch)
+        finally:
+            await egress.aclose()
+
+    def egress(self, reach: Reach) -> Egress:
+        """A client of its own that goes as far. Raises BindError."""
+        try:
+            return Egress(reach.allowed, private=reach.private, limits=self._limits, retries=self._retries)
+        except ValueError as error:
+            raise BindError(f"{self.name}: {error}") from None
+
+    def reach(self, api: Api) -> Reach:
+        """How far calls go: to the server that was given, or to those of the document."""
+        return self._reach if self._where.server else with_servers(self._reach, api)
+
+    def wallet(self, api: Api) -> Wallet:
+        """The credentials, by what the document asks for. Raises BindError for a scheme that is not in it."""
+        schemes = read_schemes(api.schemes)
+        if not isinstance(self._auth, Mapping):
+            return Wallet(schemes, default=self._auth)
+        given = self._auth
+        unknown = [name for name in given if name not in schemes]
+        if unknown:
+            known = ", ".join(schemes) or "none"
+            raise BindError(f"{self.name}: auth for `{unknown[0]}`: the security schemes of the document are: {known}")
+        return Wallet(schemes, given)
+
+
+class Loaded:
+    """A document that was read, and what its calls are made with."""
+
+    def __init__(self, connector: OpenApi, api: Api) -> None:
+        self.api = api
+        self.checker = Checker(api)
+        reach = connector.reach(api)
+        wallet = connector.wallet(api)
+        self.egress = connector.egress(reach)
+        self._auth = Auth.over(self.egress, wallet, reach.destinations())
+        self._operations = {operation.name: operation for operation in api.operations}
+        self.methods: Mapping[str, Method] = {
+            name: method_of(operation, api, pages=False, preview=functools.partial(self._preview, operation))
+            for name, operation in self._operations.items()
+        }
+
+    def operation(self, method: Method) -> Operation:
+        """The operation behind a method. Raises CallError where the document has none any more."""
+        found = self._operations.get(method.name)
+        if found is None:
+            raise CallError("unknown_tool", f"there is no operation `{method.name}`")
+        return found
+
+    def plan(self, operation: Operation, given: Mapping[str, object], read: ReadArtifact) -> RequestPlan:
+        """The request of a call. Raises CallError."""
+        server = operation.servers[0] if operation.servers else ""
+        if not server.startswith(("http://", "https://")):
+            what = f"the document does not say on which host {operation.key} is"
+            raise CallError("tool_unavailable", what, hint="give the connector its address: server='https://...'")
+        arguments = self.checker.check(operation, given)
+        return make(operation, arguments, Making(server, self.api.definitions, read))
+
+    async def send(self, plan: RequestPlan, deadline_s: float) -> Response:
+        """The answer of a success. Raises CallError."""
+        return await send(plan, self.egress, self._auth, deadline_s)
+
+    def _preview(self, operation: Operation, /, **arguments: object) -> str:
+        """What would be sent, each secret masked."""
+        return shown(self.plan(operation, arguments, _no_bytes), self._auth)
+
+
+def _written(loader: Loader, server: str | None) -> list[str]:
+    """The addresses that the connector's owner wrote."""
+    place = loader.place
+    found = [place.url] if isinstance(place, WebPlace) else []
+    return [*found, *([server] if server else [])]
+
+
+def _title(source: object) -> str:
+    info = cast("Mapping[str, object]", source).get("info") if isinstance(source, Mapping) else None
+    return str(cast("Mapping[str, object]", info).get("title") or "") if isinstance(info, Mapping) else ""
+
+
+def _no_bytes(_ref: object) -> bytes:
+    """For requests that are shown and not sent."""
+    return b""

@@ -1,0 +1,47 @@
+"""Operations as methods: what a script sees of each, and what the host must know to decide on its calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from isolith_bindings.connector import Annotations, Method, Policy, Variant
+from isolith_bindings.openapi.plan import IDEMPOTENT, SAFE
+from isolith_bindings.openapi.schemas import closed
+
+if TYPE_CHECKING:
+    from isolith_bindings.connector import Hook, JsonSchema
+    from isolith_bindings.openapi.model import Api, Operation, Schema
+
+
+def method_of(operation: Operation, api: Api, *, pages: bool, preview: Hook | None) -> Method:
+    """The method of an operation. What HTTP says of it is believed: whoever connected the document answers for it."""
+    variants: set[Variant] = {"raw", "pages"} if pages else {"raw"}
+    return Method(
+        name=operation.name,
+        original=operation.id,
+        description=operation.description,
+        parameters=_whole(operation.arguments, api),
+        returns=None if operation.returns is None else _whole(operation.returns, api),
+        signature=operation.signature,
+        policy=cast("Policy", operation.policy or "allow"),
+        idempotent=operation.method in IDEMPOTENT,
+        preview=None if operation.method in SAFE else preview,
+        annotations=annotations_of(operation.method),
+        tags=operation.tags,
+        deprecated=operation.deprecated,
+        variants=frozenset(variants),
+    )
+
+
+def annotations_of(method: str) -> Annotations:
+    """What RFC 9110 (section 9.2) says of an HTTP method."""
+    safe = method in SAFE
+    destructive = False if safe or method == "POST" else True if method == "DELETE" else None
+    return Annotations(
+        read_only=safe, destructive=destructive, idempotent=method in IDEMPOTENT, open_world=True, trusted=True
+    )
+
+
+def _whole(schema: Schema, api: Api) -> JsonSchema:
+    found = closed(schema, api.definitions, api.uses)
+    return found if isinstance(found, dict) else {} if found else {"not": {}}
