@@ -2,6 +2,7 @@
 
 from isolith_bindings.egress.client import Egress
 from isolith_bindings.egress.messages import Attachment, Limits, Refused, Request, Response, Retries
+from isolith_bindings.egress.network import Resolver, trust
 from isolith_bindings.egress.rules import Destinations, Origin, origin_of
 
 __all__ = [
@@ -12,7 +13,9 @@ __all__ = [
     "Origin",
     "Refused",
     "Request",
+    "Resolver",
     "Response",
     "Retries",
     "origin_of",
+    "trust",
 ]

@@ -101,10 +101,15 @@ class CheckedNetwork(httpcore2.AsyncNetworkBackend):
         return passed
 
 
+def trust() -> ssl.SSLContext:
+    """A new context that trusts what the operating system trusts."""
+    return httpcore2.default_ssl_context()
+
+
 def pool(network: CheckedNetwork, limits: Limits, tls: ssl.SSLContext | None) -> httpcore2.AsyncConnectionPool:
     """Connections by origin: HTTP/1.1, no proxy, no retries of its own."""
     return httpcore2.AsyncConnectionPool(
-        ssl_context=tls or httpcore2.default_ssl_context(),
+        ssl_context=tls or trust(),
         max_connections=limits.connections,
         max_keepalive_connections=limits.connections // 4,
         keepalive_expiry=15.0,

@@ -1,0 +1,89 @@
+"""What a person gives a connector to identify itself with. None of it is ever shown or reaches a script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from isolith_bindings.secrets import Secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from isolith_bindings.openapi.schemes import Kind, Scheme
+
+
+@dataclass(frozen=True)
+class Basic:
+    """HTTP basic authentication (RFC 7617). Some APIs take a key as the name, and no password."""
+
+    username: str | Secret
+    password: Secret | None = None
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """A secret in a named place, whatever the document says: `ApiKey("X-Api-Key", Secret.env("KEY"))`.
+
+    `prefix` comes before it: `ApiKey("Authorization", secret, prefix="Token ")`.
+    """
+
+    name: str
+    value: Secret
+    location: Literal["header", "query", "cookie"] = "header"
+    prefix: str = ""
+
+
+@dataclass(frozen=True)
+class OAuthClient:
+    """OAuth 2.0 (RFC 6749): client credentials, or a refresh token where there is one. The token stays in memory.
+
+    `token_url` is needed where the document names none, or names one on a host that the connector may not reach.
+    `scopes`: those of the operation where empty. `fields`: more that the token endpoint wants, such as `audience`.
+    `client_in`: whether the client identifies itself in a header (`basic`) or in the form (`body`).
+    """
+
+    client_id: str
+    client_secret: Secret | None = None
+    token_url: str | None = None
+    refresh_token: Secret | None = None
+    scopes: tuple[str, ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()
+    client_in: Literal["basic", "body"] = "basic"
+
+
+@dataclass(frozen=True)
+class ClientCertificate:
+    """Mutual TLS: PEM files of the certificate and its key, which may be in one file. Read at the first call."""
+
+    certificate: str | Path
+    key: str | Path | None = None
+    password: Secret | None = None
+
+
+Credential = Secret | Basic | ApiKey | OAuthClient | ClientCertificate
+
+_TOKEN = frozenset({Secret, OAuthClient})
+_FITTING: Mapping[Kind, tuple[frozenset[type], str]] = {
+    "apiKey": (frozenset({Secret}), "a Secret with the key"),
+    "basic": (frozenset({Basic}), "Basic(username, password)"),
+    "bearer": (_TOKEN, "a Secret with the token, or an OAuthClient"),
+    "oauth2": (_TOKEN, "a Secret with an access token, or an OAuthClient"),
+    "openIdConnect": (_TOKEN, "a Secret with an access token, or an OAuthClient with its token_url"),
+    "mutualTLS": (frozenset({ClientCertificate}), "a ClientCertificate"),
+    "unknown": (frozenset(), "an ApiKey that says where the secret goes"),
+}
+
+
+def fits(scheme: Scheme, credential: Credential) -> bool:
+    """Whether a credential can do what a scheme asks for. An ApiKey fits anything that goes into the request."""
+    if isinstance(credential, ApiKey):
+        return scheme.kind != "mutualTLS"
+    return type(credential) in _FITTING[scheme.kind][0]
+
+
+def wanted(scheme: Scheme) -> str:
+    """What has to be given for a scheme."""
+    detail = f" ({scheme.detail} is not known here)" if scheme.detail and scheme.kind == "unknown" else ""
+    return f"{_FITTING[scheme.kind][1]}{detail}"
