@@ -6,6 +6,8 @@ import asyncio
 import secrets
 from typing import TYPE_CHECKING
 
+from mcp_types import HEADER_MISMATCH
+
 from isolith_bindings.errors import BindError, CallError
 from isolith_bindings.mcp import calls
 from isolith_bindings.mcp.arguments import as_json
@@ -214,7 +216,14 @@ class McpServer:
         questions = self._started().questions.get(connection)
         if questions is None:
             raise ConnectionBroke(connection.lost or "it was closed", sent=False)
-        return await calls.make(connection, order, context, questions)
+        try:
+            return await calls.make(connection, order, context, questions)
+        except ProtocolError as error:
+            if error.code != HEADER_MISMATCH:
+                raise
+            # Refused before it was read: what of the arguments goes into headers has changed since it was listed.
+            await self._started().list_tools(connection)
+            return await calls.make(connection, order, context, questions)
 
     def _tell_of_loss(self, tool: str, key: Key) -> None:
         """A server that held something for this key ended since its last call: that is said once, not passed over."""

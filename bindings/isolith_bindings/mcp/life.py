@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import functools
 from typing import TYPE_CHECKING
 
 import mcp_types as types
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 PATIENCE_S = 2.0
 """A call waits this long for the next try of a server that failed; if that is later, it is told why."""
 
-_PROBE_S = 10.0
+PROBE_S = 10.0
 _QUIET_S = 0.05
+_MANY = 200
 _LONGEST_ABOUT = 4_000
 
 
@@ -143,7 +145,7 @@ class Life:
         # What was old yesterday need not be probed for today; a newer server still answers the old way.
         self._legacy = connection.lost is None and connection.era == "legacy"
         try:
-            await self._list(connection)
+            await self.list_tools(connection)
         except (ConnectionBroke, ProtocolError, BadAnswer) as error:
             await connection.close()
             raise StartFailed(f"{self.plan.server.place} does not list its tools: {error}") from error
@@ -152,7 +154,7 @@ class Life:
             raise
         return connection
 
-    async def _list(self, connection: Connection) -> None:
+    async def list_tools(self, connection: Connection) -> None:
         """Read all that the server offers, and publish it. Raises what a request raises."""
         declared = connection.client.session.server_capabilities or types.ServerCapabilities()
         capabilities = {name for name in ("resources", "prompts") if getattr(declared, name) is not None}
@@ -164,7 +166,9 @@ class Life:
         # A server of prompts alone says so, and refuses to list tools.
         listing = Listing(()) if declared.tools is None and capabilities else await all_pages(fetch, "tools")
         modern = connection.era == "modern"
-        catalogue = read_catalogue(listing, capabilities, modern=modern, trusted=self.plan.trusted)
+        read = functools.partial(read_catalogue, listing, capabilities, modern=modern, trusted=self.plan.trusted)
+        # Thousands of tools take a second.
+        catalogue = read() if len(listing.entries) <= _MANY else await asyncio.to_thread(read)
         about = connection.client.session.instructions or ""
         catalogue = dataclasses.replace(catalogue, about=about[:_LONGEST_ABOUT])
         self.catalogue = catalogue
@@ -205,7 +209,7 @@ class Life:
                 await asyncio.sleep(_QUIET_S)
                 self._stale.pop(connection, None)
                 with contextlib.suppress(ConnectionBroke, ProtocolError, BadAnswer):
-                    await self._list(connection)
+                    await self.list_tools(connection)
             if not self.reopening:
                 await self._event.wait()
 
@@ -221,7 +225,7 @@ class Life:
         """A server that does not even say that it is there is started anew, unless others or a state depend on it."""
         request = types.DiscoverRequest() if connection.era == "modern" else types.PingRequest()
         try:
-            await connection.request(request, timeout_s=_PROBE_S)
+            await connection.request(request, timeout_s=PROBE_S)
         except ProtocolError:
             self.degraded = False
         except (ConnectionBroke, BadAnswer):

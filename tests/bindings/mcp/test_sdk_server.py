@@ -146,7 +146,7 @@ async def test_what_a_server_says_of_its_tools_is_kept_and_not_believed() -> Non
         assert method.signature.startswith("async def add(*, a: int, b: int = ")
         assert method.returns == {"type": "integer"}
         assert bench.connector.methods["points"].returns is not None
-        assert bench.connector.description in {"", "Numbers, pictures and failures."}
+        assert bench.connector.description == "Numbers, pictures and failures."
     async with connected(python_server("sdk_server.py"), trusted=True) as bench:
         assert bench.connector.methods["add"].annotations.trusted
         assert bench.connector.methods["add"].idempotent

@@ -1,0 +1,192 @@
+"""Servers behind a URL that fail as networks do: each failure costs one call, and is said in a line."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from isolith_bindings.mcp import http as careful
+from isolith_bindings.mcp.descriptions import HttpServer
+from isolith_bindings.mcp.options import Options
+from isolith_bindings.secrets import Secret
+from tests.bindings.mcp.bench import PATIENCE_S, Bench, connected, free_port
+from tests.bindings.mcp.faulty_http import Faulty, faulty_http
+
+pytestmark = pytest.mark.anyio
+
+ERAS = pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
+
+
+@ERAS
+async def test_a_server_without_faults(modern: bool) -> None:
+    with faulty_http(Faulty(modern=modern)) as told:
+        async with connected(told.server) as bench:
+            assert await bench.call("work", region="eu") == {"region": "eu"}
+            assert bench.connector.status().era == ("modern" if modern else "legacy")
+    assert told.seen[-1].get("mcp-param-region") == ("eu" if modern else None)
+
+
+async def test_credentials_go_with_every_request_and_are_shown_nowhere() -> None:
+    with faulty_http() as told:
+        server = HttpServer(told.url, headers={"X-Key": "key-in-clear"}, bearer=Secret.literal("token-in-clear"))
+        async with connected(server) as bench:
+            await bench.call("work")
+            texts = (repr(bench.connector), repr(server), repr(bench.connector.status()))
+    assert all(seen["x-key"] == "key-in-clear" for seen in told.seen)
+    assert all(seen["authorization"] == "Bearer token-in-clear" for seen in told.seen)
+    assert not any("in-clear" in text for text in texts)
+
+
+async def test_a_credential_that_cannot_be_read_says_which() -> None:
+    server = HttpServer("http://127.0.0.1:1/mcp", bearer=Secret.env("ISOLITH_NO_SUCH_TOKEN"))
+    async with connected(server, ready=False) as bench:
+        assert not await bench.connector.ready(PATIENCE_S)
+        assert "ISOLITH_NO_SUCH_TOKEN is not set" in str(bench.connector.status().reason)
+
+
+async def test_nothing_listens() -> None:
+    port = free_port()
+    async with connected(HttpServer(f"http://127.0.0.1:{port}/mcp"), ready=False) as bench:
+        assert not await bench.connector.ready(PATIENCE_S)
+        status = bench.connector.status()
+        assert status.state == "failed"
+        assert str(status.reason).startswith(f"http://127.0.0.1:{port}/mcp: 127.0.0.1 cannot be reached: ")
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_server_that_wants_to_know_who_calls(status: int) -> None:
+    with faulty_http(Faulty(status=status, body=b"who are you?")) as told:
+        async with connected(told.server, ready=False) as bench:
+            assert not await bench.connector.ready(PATIENCE_S)
+            assert bench.connector.status().state == "needs_auth"
+            assert "who are you?" in str(bench.connector.status().reason)
+
+
+@ERAS
+async def test_an_error_of_http_costs_one_call_and_says_which_it_was(modern: bool) -> None:
+    with faulty_http(Faulty(modern=modern)) as told:
+        async with connected(told.server) as bench:
+            told.status, told.body = 503, b"the backend is asleep"
+            failed = await bench.failure("work")
+            assert failed.kind == "tool_error"
+            assert failed.message == "HTTP 503 Service Unavailable: the backend is asleep"
+            # A server whose backend is down is not a dead server.
+            assert bench.connector.status().state == "connected"
+            assert bench.connector.status().last_call_error == failed.message
+            told.status = None
+            assert await bench.call("work") == {}
+            assert bench.connector.status().restarts == 0
+
+
+@ERAS
+async def test_a_page_instead_of_an_answer(modern: bool) -> None:
+    with faulty_http(Faulty(modern=modern)) as told:
+        async with connected(told.server) as bench:
+            told.status, told.body, told.kind = 200, b"<html>Sign in</html>", "text/html"
+            assert "text/html" in (await bench.failure("work")).message
+
+
+@ERAS
+async def test_a_stream_that_breaks_is_no_answer_and_not_asked_again(modern: bool) -> None:
+    with faulty_http(Faulty(modern=modern, breaks=1)) as told:
+        async with connected(told.server) as bench:
+            failed = await bench.failure("work")
+            assert failed.kind == "tool_unavailable"
+            assert failed.data == {"may_have_happened": True}
+            assert told.calls == 1
+            assert await bench.call("work") == {}
+
+
+@ERAS
+async def test_a_stream_with_too_large_an_event_is_no_broken_one(modern: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(careful, "MAX_ANSWER", 100_000)
+    with faulty_http(Faulty(modern=modern, large=200_000)) as told:
+        async with connected(told.server) as bench:
+            failed = await bench.failure("work")
+            assert failed.kind == "invalid_result"
+            assert "more than" in failed.message
+            told.large = 50_000
+            assert await bench.call("work") == "x" * 50_000
+
+
+@ERAS
+async def test_an_answer_that_is_too_large(modern: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(careful, "MAX_ANSWER", 10_000)
+    with faulty_http(Faulty(modern=modern)) as told:
+        async with connected(told.server) as bench:
+            failed = await bench.failure("work", region="x" * 20_000)
+            assert failed.kind == "invalid_result"
+            assert "more than" in failed.message
+            assert await bench.call("work") == {}
+
+
+async def test_a_session_that_the_server_forgot_is_begun_anew() -> None:
+    with faulty_http(Faulty(modern=False, sessions=True)) as told:
+        async with connected(told.server) as bench:
+            assert await bench.call("work", region="a") == {"region": "a"}
+            told.forget = True
+            # Refused before it was carried out: asking again repeats nothing.
+            assert await bench.call("work", region="b") == {"region": "b"}
+            assert told.initialised == 2
+            assert told.calls == 2
+            assert bench.connector.status().state == "connected"
+
+
+async def test_headers_that_do_not_match_are_made_anew_from_the_list() -> None:
+    with faulty_http(Faulty(header_mismatch=1)) as told:
+        async with connected(told.server) as bench:
+            listed = told.lists
+            assert await bench.call("work", region="eu") == {"region": "eu"}
+            assert told.lists == listed + 1
+            told.header_mismatch = 2
+            assert "does not match" in (await bench.failure("work", region="eu")).message
+
+
+@ERAS
+async def test_a_redirect_to_elsewhere_takes_no_credential_with_it(modern: bool) -> None:
+    with faulty_http(Faulty(modern=modern)) as other, faulty_http(Faulty(modern=modern)) as told:
+        told.redirect = other.url
+        server = HttpServer(told.url, bearer="never-elsewhere")
+        async with connected(server, ready=False) as bench:
+            assert not await bench.connector.ready(PATIENCE_S)
+            assert "not followed" in str(bench.connector.status().reason)
+    assert other.seen == []
+
+
+@ERAS
+async def test_half_open_from_the_start(modern: bool) -> None:
+    with faulty_http(Faulty(modern=modern, silent=True)) as told:
+        async with connected(told.server, options=Options(start_s=0.5), ready=False) as bench:
+            assert not await bench.connector.ready(PATIENCE_S)
+            assert "did not answer as an MCP server within 0.5 s" in str(bench.connector.status().reason)
+
+
+@ERAS
+async def test_half_open_in_a_call(modern: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caller of a cancelled call waits for no one; the server is asked, and started anew when it says nothing."""
+    monkeypatch.setattr("isolith_bindings.mcp.life.PROBE_S", 0.3)
+    with faulty_http(Faulty(modern=modern)) as told:
+        async with connected(told.server) as bench:
+            told.silent = True
+            call = asyncio.create_task(bench.call("work"))
+            await _until(lambda: told.calls == 1)
+            call.cancel()
+            await asyncio.wait({call}, timeout=5)
+            assert call.cancelled()
+            await _until(lambda: bench.connector.status().state != "connected")
+            told.silent = False
+            told.released.set()
+            assert await _eventually(bench) == {}
+
+
+async def _until(holds: object) -> None:
+    assert callable(holds)
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():
+            await asyncio.sleep(0.02)
+
+
+async def _eventually(bench: Bench) -> object:
+    await _until(lambda: bench.connector.status().state == "connected")
+    return await bench.call("work")
