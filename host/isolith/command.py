@@ -111,11 +111,17 @@ def connectors_of(specs: list[str] | None, config: ConfigFile | None) -> list[Co
         return connect_all(specs or (), _person(), config)
 
 
-def consulted(specs: list[str] | None, config: ConfigFile | None, use: Callable[[list[Connector]], Awaitable[T]]) -> T:
-    """What `use` makes of the connectors, while they are up; servers that do not come up are said."""
+def consulted(
+    specs: list[str] | None,
+    config: ConfigFile | None,
+    use: Callable[[list[Connector]], Awaitable[T]],
+    *,
+    quiet: bool = False,
+) -> T:
+    """What `use` makes of the connectors, while they are up. Those that do not come up are said, unless `quiet`."""
 
     async def once() -> T:
-        async with started(connectors, terminal().say):
+        async with started(connectors, _unheard if quiet else terminal().say):
             return await use(connectors)
 
     connectors = connectors_of(specs, config)
@@ -126,6 +132,10 @@ def consulted(specs: list[str] | None, config: ConfigFile | None, use: Callable[
 def catalog_of(connectors: list[Connector], policy: Policy | Preset) -> Catalog:
     """What scripts may know of, under a policy."""
     return Catalog([govern(connector, as_policy(policy)) for connector in connectors])
+
+
+def _unheard(_: str) -> None:
+    """What is shown anyway."""
 
 
 def _person() -> Person:

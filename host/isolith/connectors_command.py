@@ -81,7 +81,7 @@ def status(
     async def use(connectors: list[Connector]) -> list[dict[str, object]]:
         return [status_of(connector) for connector in _chosen(connectors, names)]
 
-    found = command.consulted(specs, command.read_configuration(configured), use)
+    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True)
     command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _status_line))
     if not all(one["state"] in _GOOD for one in found):
         raise typer.Exit(1)
@@ -101,7 +101,7 @@ def reconnect(
     async def use(connectors: list[Connector]) -> list[dict[str, object]]:
         return list(await asyncio.gather(*map(_renewed, _chosen(connectors, names))))
 
-    found = command.consulted(specs, command.read_configuration(configured), use)
+    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True)
     command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _renewed_line))
     if not all(one["ok"] for one in found):
         raise typer.Exit(1)
