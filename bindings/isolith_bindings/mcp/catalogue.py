@@ -9,8 +9,8 @@ from mcp.shared.inbound import find_invalid_x_mcp_header
 
 from isolith_bindings.connector import Annotations, JsonSchema, Method, Variant
 from isolith_bindings.mcp.extras import EXTRAS
-from isolith_bindings.mcp.signatures import signature
 from isolith_bindings.names import bind
+from isolith_bindings.schema.stubs import signature
 from isolith_bindings.schema.validate import Validator
 
 if TYPE_CHECKING:
