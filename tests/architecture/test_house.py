@@ -45,6 +45,15 @@ def test_wasmtime_is_known_to_the_runtime_only() -> None:
     assert users == {"runtime"}
 
 
+def test_sql_is_written_in_the_journal_only() -> None:
+    users = {
+        path.parent.relative_to(ROOT).as_posix()
+        for path in sources(*PACKAGES)
+        if imported(path) & {"sqlalchemy", "sqlite3", "psycopg"} and "guest" not in path.parts
+    }
+    assert users == {"host/isolith/journal"}
+
+
 def test_nothing_of_a_script_is_ever_run_on_the_host() -> None:
     """`exec`, `eval` and `compile` are called in the guest, and nowhere else."""
     for path in sources(*PACKAGES):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import uuid
+from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import create_engine
+from sqlalchemy import Engine, create_engine
 
 from isolith.journal import Call, Journal, Lease, NewCall, Order
 
@@ -26,15 +27,21 @@ class Clock:
         self.now += timedelta(**parts)
 
 
+@contextlib.contextmanager
+def engine_of(url: str) -> Generator[Engine]:
+    """The database itself."""
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
 def tampered(url: str, *statements: str) -> None:
     """What somebody with access to the database does behind the journal's back."""
-    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
-    with contextlib.closing(engine.raw_connection()) as connection:
-        cursor = connection.cursor()
+    with engine_of(url) as engine, engine.begin() as connection:
         for statement in statements:
-            cursor.execute(statement)
-        connection.commit()
-    engine.dispose()
+            connection.exec_driver_sql(statement)
 
 
 async def created(journal: Journal, **parts: str) -> Lease:

@@ -1,0 +1,170 @@
+"""An older journal opens, a newer one is refused, and nobody migrates twice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, MetaData, Table, inspect, text
+
+from isolith.errors import UsageError
+from isolith.journal import Journal, JournalUnavailable, NewerJournal, schema
+from isolith.journal.dialects import connect
+from isolith.journal.migrations import MIGRATIONS, migrate
+from tests.host.journal.support import created, engine_of, started, tampered
+
+pytestmark = pytest.mark.anyio
+
+OF_VERSION_1 = (
+    "INSERT INTO heads VALUES ('', 1, 'fa', 0, NULL, NULL, 0, NULL)",
+    "INSERT INTO heads VALUES ('e1', 2, 'fb', 300, 'running', 'host/0', 1, 1)",
+    "INSERT INTO executions VALUES ('e1', 'running', 'u1', NULL, 1, 1, NULL, NULL, NULL, NULL)",
+    "INSERT INTO calls VALUES ('e1', 1, 'crm', 'add', '{}', 'd', 0, 1, 'started', NULL, NULL, 0, 0, 1, 1, NULL, NULL, NULL, NULL, 1, 0, NULL, NULL, NULL, NULL)",
+)
+
+
+def at_version(url: str, version: int, *statements: str) -> None:
+    dialect = connect(url)
+    with dialect.writing(hard=True) as connection:
+        assert migrate(connection, dialect, MIGRATIONS[:version]) == version
+        for statement in statements:
+            connection.execute(text(statement))
+    dialect.dispose()
+
+
+def shape(connection: Connection) -> dict[str, object]:
+    """Tables with their columns, keys and indexes."""
+    look = inspect(connection)
+    return {
+        name: (
+            sorted((c["name"], str(c["type"]), c["nullable"]) for c in look.get_columns(name)),
+            look.get_pk_constraint(name)["constrained_columns"],
+            sorted(str(constraint["column_names"]) for constraint in look.get_unique_constraints(name)),
+            sorted((str(i["name"]), str(i["column_names"])) for i in look.get_indexes(name) if not i.get("duplicates_constraint")),
+        )
+        for name in look.get_table_names()
+    }
+
+
+async def test_migrated_is_what_the_tables_say(url: str) -> None:
+    async with await Journal.open(url):
+        pass
+    with engine_of(url) as engine:
+        with engine.begin() as connection:
+            migrated = shape(connection)
+            for name in migrated:
+                connection.execute(text(f'DROP TABLE "{name}"'))
+            schema.metadata.create_all(connection)
+            assert migrated == shape(connection)
+
+
+async def test_an_older_journal_opens(url: str) -> None:
+    at_version(url, 1, *OF_VERSION_1)
+    async with await Journal.open(url) as journal:
+        (execution,) = await journal.executions.find()
+        assert (execution.execution_id, execution.principal) == ("e1", "u1")
+        assert await journal.leases.abandoned() == ["e1"]
+        lease = await journal.leases.acquire("e1", "host/1", execution.created_at - execution.created_at.min.replace(tzinfo=execution.created_at.tzinfo))
+        assert [call.status for call in await journal.calls.lose(lease)] == ["unknown"]
+        assert (await journal.calls.arrive_late("e1", 1, "1")).late == "1"
+
+
+async def test_digests_of_older_rows_stay_true(url: str) -> None:
+    async with await Journal.open(url) as journal:
+        await started(journal, await created(journal))
+        with engine_of(url) as engine, engine.begin() as connection:
+            connection.execute(text("ALTER TABLE calls ADD COLUMN later TEXT"))
+            table = Table("calls", MetaData(), autoload_with=connection)
+            row = connection.execute(table.select()).mappings().one()
+        assert row["later"] is None
+        from isolith.journal.chain import digest_of_row
+
+        changes = [change for record in await journal.records.of(row["execution_id"]) for change in record.changes()]
+        assert digest_of_row(row) == changes[-1].digest
+
+
+async def test_a_newer_journal_is_refused_and_left_alone(url: str) -> None:
+    at_version(url, len(MIGRATIONS))
+    tampered(url, "UPDATE meta SET value = '99'")
+    with pytest.raises(NewerJournal, match=f"of version 99 and this Isolith knows {len(MIGRATIONS)}: upgrade"):
+        await Journal.open(url)
+    with engine_of(url) as engine, engine.begin() as connection:
+        assert connection.execute(text("SELECT value FROM meta")).scalar_one() == "99"
+
+
+async def test_a_migration_that_fails_leaves_what_was(url: str) -> None:
+    at_version(url, 1)
+    dialect = connect(url)
+    broken = (*MIGRATIONS[:1], ("CREATE TABLE half (a INTEGER)", "ALTER TABLE no_such_table ADD COLUMN a TEXT"))
+
+    def run() -> None:
+        with dialect.writing(hard=True) as connection:
+            migrate(connection, dialect, broken)
+
+    with pytest.raises(dialect.failures):
+        run()
+    with dialect.writing(hard=True) as connection:
+        assert migrate(connection, dialect, MIGRATIONS) == len(MIGRATIONS) - 1
+    dialect.dispose()
+    with engine_of(url) as engine:
+        assert "half" not in inspect(engine).get_table_names()
+
+
+async def test_hosts_that_open_it_at_once(url: str) -> None:
+    journals = await asyncio.gather(*[Journal.open(url) for _ in range(5)])
+    for journal in journals:
+        await created(journal)
+    assert len(await journals[0].executions.find()) == 5
+    assert not (await journals[0].records.verify()).findings
+    for journal in journals:
+        await journal.close()
+
+
+async def test_a_file_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "er" / "journal.db"
+    async with await Journal.open(f"sqlite:///{path}") as journal:
+        await created(journal)
+        modes = {found.name: oct(found.stat().st_mode & 0o777) for found in path.parent.iterdir()}
+        assert modes == dict.fromkeys(["journal.db", "journal.db-wal", "journal.db-shm"], "0o600")
+    assert os.listdir(path.parent) == ["journal.db"]  # noqa: PTH208 - closed: the log is folded in
+    path.chmod(0o644)
+    async with await Journal.open(f"sqlite:///{path}"):
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("journal.db", "is none: write sqlite:///FILE"),
+        ("sqlite://", "lives in a file"),
+        ("sqlite:///:memory:", "lives in a file"),
+        ("mysql://user:hunter2@host/db", "not in mysql"),
+        ("sqlite:////dev/null", "is not a file"),
+    ],
+)
+async def test_what_is_no_journal(url: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says) as caught:
+        await Journal.open(url)
+    assert "hunter2" not in str(caught.value)
+
+
+async def test_what_is_no_database(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database, but long enough to be looked at as one " * 100)
+    with pytest.raises(JournalUnavailable, match="file is not a database"):
+        await Journal.open(f"sqlite:///{path}")
+    with pytest.raises(JournalUnavailable):
+        await Journal.open("postgresql://u:hunter2@/db?host=/nowhere")
+
+
+async def test_closed_is_closed(url: str) -> None:
+    journal = await Journal.open(url)
+    lease = await created(journal)
+    await journal.close()
+    await journal.close()
+    with pytest.raises(JournalUnavailable, match="closed"):
+        await started(journal, lease)
+    with pytest.raises(JournalUnavailable, match="closed"):
+        await journal.executions.find()
