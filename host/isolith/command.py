@@ -141,11 +141,12 @@ def _unheard(_: str) -> None:
 def _person() -> Person:
     say = terminal().say
     return Person(
-        _prompt if sys.stdin is not None and sys.stdin.isatty() else no_prompt, lambda text: say(f"isolith: {text}")
+        ask_person if sys.stdin is not None and sys.stdin.isatty() else no_prompt, lambda text: say(f"isolith: {text}")
     )
 
 
-def _prompt(question: Input) -> str:
+def ask_person(question: Input) -> str:
+    """Put a question of a file to the person at the terminal."""
     text = question.description or question.id
     if question.options:
         text += f" ({', '.join(question.options)})"

@@ -24,6 +24,8 @@ def from_source(source: str, name: str | None = None) -> Connector:
 
         return OpenApi(source, name=name)
     except ImportError as error:
+        if (error.name or "").startswith("isolith"):
+            raise
         raise ConnectError(f"`{source}`: OpenAPI documents need the package `{error.name}`") from error
     except (BindError, UsageError) as error:
         raise ConnectError(f"`{source}`: {error}") from error
