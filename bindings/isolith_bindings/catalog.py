@@ -13,6 +13,7 @@ from isolith_bindings import names
 from isolith_bindings.connector import Connector, Method, offered
 from isolith_bindings.describe import Description, Detail, describe_all, describe_connector, describe_method
 from isolith_bindings.errors import CallError, NameCollision
+from isolith_bindings.listing import DEFAULT_BUDGET, Listing, list_all
 from isolith_bindings.rendering import one_of
 from isolith_bindings.search import SNIPPETS, Hit, Kind, Scope, SearchIndex, SearchPage, Snippet, exact
 
@@ -101,6 +102,14 @@ class Catalog:
         if self._reading is None or not self._reading.is_alive():
             self._reading = threading.Thread(target=self._refresh, name="isolith-search", daemon=True)
             self._reading.start()
+
+    def listing(self, budget_tokens: int = DEFAULT_BUDGET, pinned: Iterable[str] = ()) -> Listing:
+        """What a model is told before it asks for more: at most so many tokens, pinned paths before all others.
+
+        Raises CallError for a budget that is no whole number.
+        """
+        _check("catalog", "budget_tokens", budget_tokens, _is_whole(budget_tokens, 0), "a whole number, 0 or more")
+        return list_all(self.connectors.values(), budget_tokens, pinned=pinned)
 
     def describe(self, target: str | None = None, detail: Detail = "signature") -> Description:
         """A connector or a method by path, or without a target the whole catalogue.

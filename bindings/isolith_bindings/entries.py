@@ -23,7 +23,7 @@ MAX_TEXT = 2_000
 """Characters of one description that are searched; the names before it are searched whole."""
 NAME, CONNECTOR, SUMMARY, TAGS, PARAMETERS, TEXT = PLACES = (1.0, 0.9, 0.85, 0.6, 0.5, 0.35)
 """What a match is worth in each place."""
-_MAX_PARAMETERS = 100
+_MAX_PARAMETERS, _MAX_SAID = 100, 10
 
 
 class Snippet(Protocol):
@@ -66,6 +66,7 @@ class SearchResult:
 @dataclass(frozen=True)
 class Entry:
     """A result before it is scored, and the stems that find it. `name`: those of the name, in order.
+    `said`: the first of what is said of it.
 
     `places`: of each stem the best place where it is, as what a match there is worth. `spoken`: words of names as they
     are written, which a typo is held against. `does`: what a method does, as far as its words tell.
@@ -74,6 +75,7 @@ class Entry:
     result: SearchResult
     connector: str
     name: tuple[str, ...]
+    said: tuple[str, ...]
     places: Mapping[str, float]
     spoken: frozenset[str] = frozenset()
     does: Intent | None = None
@@ -153,7 +155,17 @@ def _entry(  # noqa: PLR0913 - one for each place
     for place, text in sorted(texts.items()):
         places |= dict.fromkeys((stem(word) for word in words(text) if place == NAME or word not in STOP_WORDS), place)
     spoken = frozenset(words(f"{connector} {name} {' '.join(tags)} {summary} {named}"))
-    return Entry(result, connector, tuple(stems(name)), places, spoken, _does(summary, name), deprecated)
+    said = [stem(word) for word in words(summary) if word not in STOP_WORDS][:_MAX_SAID]
+    return Entry(
+        result,
+        connector,
+        tuple(stems(name)),
+        tuple(dict.fromkeys(said)),
+        places,
+        spoken,
+        _does(summary, name),
+        deprecated,
+    )
 
 
 def _does(summary: str, name: str) -> Intent | None:

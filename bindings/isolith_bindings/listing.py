@@ -108,7 +108,9 @@ def _plain(found: Health) -> Health:
 
 
 def _cut(text: str) -> str:
-    plain = _BLANKS.sub(" ", text).strip()
+    # What cannot be seen could make a text read as another.
+    plain = "".join(character if character.isprintable() else " " for character in text[: 10 * MAX_DESCRIPTION])
+    plain = _BLANKS.sub(" ", plain).strip()
     return plain if len(plain) <= MAX_DESCRIPTION else f"{plain[: MAX_DESCRIPTION - 1].rstrip()}…"
 
 

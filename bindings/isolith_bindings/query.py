@@ -58,13 +58,14 @@ class Vocabulary:
 class Request:
     """A query as it is understood. `terms` in order, none for a query without words; `intent`: what is to be done.
 
-    `connectors`: those that it names. `stems`: of all its words.
+    `connectors`: those that it names. `stems`: of all its words. `guessed`: no word says the intent.
     """
 
     terms: tuple[Term, ...]
     intent: Intent | None = None
     connectors: frozenset[str] = frozenset()
     stems: tuple[str, ...] = ()
+    guessed: bool = False
 
 
 def understand(query: str, vocabulary: Vocabulary) -> Request:
@@ -73,19 +74,23 @@ def understand(query: str, vocabulary: Vocabulary) -> Request:
     unique = list(dict.fromkeys([word for word in said if word not in STOP_WORDS] or said))
     joined = _joined(unique, vocabulary)
     terms = [_term(word, vocabulary, joined.get(word)) for word in unique]
-    intent = _intent(said, unique)
-    if terms and intent == "read" and not any(stem(word) in INTENTS for word in unique):
+    told = _told(unique)
+    intent = told or _guess(said)
+    if terms and intent == "read" and told is None:
         terms.append(_implied(_reading(unique), vocabulary))
     if terms and SELF & set(said):
         terms.append(_implied(dict.fromkeys(SELF_MEANINGS, 1.0), vocabulary))
-    return Request(tuple(terms), intent, frozenset(vocabulary.connectors & set(unique)), tuple(map(stem, said)))
+    connectors = frozenset(vocabulary.connectors & set(unique))
+    return Request(tuple(terms), intent, connectors, tuple(map(stem, said)), guessed=told is None)
 
 
-def _intent(said: list[str], unique: list[str]) -> Intent | None:
-    for word in unique:
-        # With an `s` it is a thing: `runs of a workflow`, `page views`.
-        if stem(word) in INTENTS and not word.endswith("s"):
-            return INTENTS[stem(word)]
+def _told(unique: list[str]) -> Intent | None:
+    # With an `s` it is a thing: `runs of a workflow`, `page views`.
+    return next((INTENTS[stem(word)] for word in unique if stem(word) in INTENTS and not word.endswith("s")), None)
+
+
+def _guess(said: list[str]) -> Intent | None:
+    """The intent of a request in which no known word tells it."""
     if len(said) > 1 and said[0] not in STOP_WORDS and said[1] in OBJECTS:
         return "do"
     return "read" if said else None

@@ -11,12 +11,12 @@ import logging
 import sys
 from contextlib import redirect_stdout
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import structlog
 import typer
 
-from isolith import check_command, command, connectors_command, policy_command
+from isolith import check_command, command, connectors_command, discovery_command, policy_command
 from isolith.budgets import Budgets
 from isolith.check_command import check_all
 from isolith.checking import CheckMode  # noqa: TC001 - Typer reads the annotations
@@ -33,6 +33,7 @@ from isolith.run_command import Form, answer, run_script
 from isolith.self_test import trip_limits
 from isolith.supply import get_supply
 from isolith_bindings.catalog import Catalog
+from isolith_bindings.listing import DEFAULT_BUDGET
 from isolith_runtime.image.builder import open_store
 from isolith_runtime.image.bundle import Bundle
 from isolith_runtime.image.doctor import examine
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from isolith.config import ConfigFile
     from isolith.terminal import Progress
     from isolith_bindings.connector import Connector
-    from isolith_bindings.search import SearchResult
+    from isolith_bindings.search import Kind, SearchPage
     from isolith_runtime.engine import Variant
 
 _T = TypeVar("_T")
@@ -187,22 +188,24 @@ def check(
 
 @app.command(epilog="Example: isolith search 'open invoices' --connect crm.py")
 @guarded
-def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="A few words, or a path.")],
+def search(  # noqa: PLR0913 - one parameter a flag
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A few words, or a path; '' lists everything.")],
     *,
     specs: Connect = None,
     configured: Configured = None,
     policy: PolicyName = None,
+    connector: Annotated[str | None, typer.Option(metavar="NAME", help="Search in this connector only.")] = None,
+    kind: Annotated[str | None, typer.Option(help="connector, method, snippet or excluded.")] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Results to print.")] = 10,
+    offset: Annotated[int, typer.Option(metavar="N", help="Results to leave out before them.")] = 0,
     json: Json = False,
 ) -> None:
-    """Find the methods that fit a few words."""
-    terminal = command.terminal()
-    page = _asked(specs, configured, policy, lambda catalog: catalog.search(query, limit=limit))
-    lines = [_found(result) for result in page.results]
-    if page.remaining:
-        lines.append(f"and {page.remaining:,} more: --limit")
-    terminal.write(to_json_text(page) if json else "\n".join(lines) or "nothing fits")
+    """Find what can be called by what it does."""
+
+    def ask(catalog: Catalog) -> SearchPage:
+        return catalog.search(query, connector, cast("Kind | None", kind), limit, offset)
+
+    discovery_command.answer_search(_asked(specs, configured, policy, ask), command.terminal(), json=json)
 
 
 @app.command(epilog="Example: isolith describe crm.list_contacts --connect crm.py")
@@ -224,12 +227,17 @@ def describe(
 @app.command(epilog="Example: isolith catalog --connect crm.py")
 @guarded
 def catalog(
-    *, specs: Connect = None, configured: Configured = None, policy: PolicyName = None, json: Json = False
+    *,
+    specs: Connect = None,
+    configured: Configured = None,
+    policy: PolicyName = None,
+    budget_tokens: Annotated[int, typer.Option(metavar="N", help="Tokens of the whole text.")] = DEFAULT_BUDGET,
+    pinned: Annotated[list[str] | None, typer.Option("--pin", metavar="PATH", help="Show it before others.")] = None,
+    json: Json = False,
 ) -> None:
-    """List every method of the connectors with its signature."""
-    terminal = command.terminal()
-    description = _asked(specs, configured, policy, lambda catalog: catalog.describe())
-    terminal.write(to_json_text(description) if json else description.text)
+    """Print what a model is told of the connectors and their tools."""
+    listing = _asked(specs, configured, policy, lambda catalog: catalog.listing(budget_tokens, pinned or ()))
+    discovery_command.answer_catalog(listing, command.terminal(), json=json)
 
 
 def _asked(specs: list[str] | None, configured: str | None, policy: str | None, ask: Callable[[Catalog], _T]) -> _T:
@@ -241,12 +249,6 @@ def _asked(specs: list[str] | None, configured: str | None, policy: str | None, 
         return ask(command.catalog_of(connectors, decided))
 
     return command.consulted(specs, config, use)
-
-
-def _found(result: SearchResult) -> str:
-    description = f": {result.description}" if result.description else ""
-    signature = f"\n    {result.signature}" if result.signature else ""
-    return f"{result.path}{description}{signature}"
 
 
 @image.command(epilog="Example: isolith image build")

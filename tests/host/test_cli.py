@@ -268,7 +268,7 @@ def crm(tmp_path: Path) -> str:
 def test_what_can_be_called_is_listed_and_what_a_connector_prints_is_not_in_it(crm: str) -> None:
     result = isolith("catalog", "--connect", crm)
     assert (result.exit_code, result.stderr) == (0, "loading\n")
-    assert result.stdout.startswith("crm")
+    assert result.stdout.startswith("All 2 tools:\ncrm (2 tools, ready)")
     assert "list_contacts(" in result.stdout
     assert "Forget a contact." in result.stdout
 
@@ -285,7 +285,7 @@ def test_a_method_is_found(crm: str) -> None:
     assert result.stdout.splitlines() == [
         "crm.drop: Forget a contact.",
         "    async def drop(*, name: str) -> None",
-        "and 2 more: --limit",
+        "and 2 more: --offset 1",
     ]
     assert isolith("search", "zebra", "--connect", crm).stdout == "nothing fits\n"
 

@@ -77,6 +77,6 @@ def _method(line: str) -> Method:
         description=str(tool["description"]),
         parameters={"type": "object", "properties": {key: {"description": said} for key, said in parameters.items()}},
         returns=None,
-        signature=f"{name}({', '.join(f'{names.sanitise(key)}=...' for key in list(parameters)[:8])})",
+        signature=f"async def {name}(*, {', '.join(f'{names.sanitise(key)}=...' for key in list(parameters)[:8])})",
         tags=tuple(cast("list[str]", tool["tags"])),
     )

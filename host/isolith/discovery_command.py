@@ -1,0 +1,60 @@
+"""`isolith search` and `isolith catalog`: what is there to be called, for people and as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from isolith.json_form import to_json_text
+from isolith.terminal import visible
+
+if TYPE_CHECKING:
+    from isolith.json_form import JsonValue
+    from isolith.terminal import Terminal
+    from isolith_bindings.listing import Listed, Listing
+    from isolith_bindings.search import SearchPage, SearchResult
+
+
+def answer_search(page: SearchPage, terminal: Terminal, *, json: bool) -> None:
+    """Write one page of what was found."""
+    if json:
+        terminal.write(to_json_text(dataclasses.asdict(page)))
+        return
+    lines = [_found(result) for result in page.results] or ["nothing fits"]
+    if page.remaining:
+        lines.append(f"and {page.remaining:,} more: --offset {page.next}")
+    terminal.write(visible("\n".join(lines)))
+
+
+def _found(result: SearchResult) -> str:
+    asks = "  [asks a person]" if result.requires_approval else ""
+    signature = f"\n    {result.signature}" if result.signature else ""
+    return f"{result.path}{f': {result.description}' if result.description else ''}{asks}{signature}"
+
+
+def answer_catalog(listing: Listing, terminal: Terminal, *, json: bool) -> None:
+    """Write a listing: the text that a model would see."""
+    if not json:
+        terminal.write(visible(listing.text).rstrip("\n"))
+        return
+    shown = frozenset(listing.shown)
+    document: dict[str, JsonValue] = {
+        "text": listing.text,
+        "tokens": listing.tokens,
+        "complete": listing.complete,
+        "tools": listing.total,
+        "unnamed": listing.unnamed,
+        "connectors": [_connector(each, shown) for each in listing.connectors],
+    }
+    terminal.write(to_json_text(document))
+
+
+def _connector(listed: Listed, shown: frozenset[str]) -> JsonValue:
+    return {
+        "name": listed.name,
+        "purpose": listed.purpose,
+        "state": listed.health.state,
+        "reason": listed.health.reason,
+        "tools": len(listed.lines),
+        "shown": [path for name in listed.lines if (path := f"{listed.name}.{name}") in shown],
+    }

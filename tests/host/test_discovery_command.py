@@ -1,0 +1,91 @@
+"""Search and catalogue on the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from isolith.cli import app
+from isolith_bindings.tokens import count
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typer.testing import Result
+
+CRM = '''
+"""People we know."""
+from isolith import connector, method
+
+@connector("crm")
+class Crm:
+    """People we know."""
+
+    async def list_contacts(self, limit: int = 10) -> list[str]:
+        """Contacts, newest first."""
+
+    @method(policy="ask")
+    async def drop(self, name: str) -> None:
+        """Forget a \\x1b[31mcontact."""
+'''
+
+
+@pytest.fixture
+def crm(tmp_path: Path) -> str:
+    file = tmp_path / "crm.py"
+    file.write_text(CRM)
+    return str(file)
+
+
+def isolith(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def test_what_is_found_says_how_it_is_called_and_whether_a_person_is_asked(crm: str) -> None:
+    result = isolith("search", "forget", "--connect", crm, "--policy", "careful")
+    assert (
+        result.stdout
+        == "crm.drop: Forget a \\x1b[31mcontact.  [asks a person]\n    async def drop(*, name: str) -> None\n"
+    )
+
+
+def test_pages_of_one_connector_and_kind(crm: str) -> None:
+    options = ("--connect", crm, "--connector", "crm", "--kind", "method", "--limit", "1")
+    assert isolith("search", "", *options).stdout.endswith("and 1 more: --offset 1\n")
+    assert isolith("search", "", *options, "--offset", "1").stdout.startswith("crm.list_contacts: Contacts")
+    assert isolith("search", "", "--connect", crm, "--kind", "x").exit_code == 2
+
+
+def test_a_page_as_json(crm: str) -> None:
+    document = json.loads(isolith("search", "", "--connect", crm, "--limit", "2", "--json").stdout)
+    assert (document["remaining"], document["next"]) == (1, 2)
+    assert [found["path"] for found in document["results"]] == ["crm", "crm.drop"]
+    [found] = json.loads(isolith("search", "contacts", "--connect", crm, "--limit", "1", "--json").stdout)["results"]
+    assert (found["path"], found["kind"], found["policy"]) == ("crm.list_contacts", "method", "allow")
+    assert 0 < found["score"] <= 1
+
+
+def test_a_catalogue_within_its_budget(crm: str) -> None:
+    text = isolith("catalog", "--connect", crm).stdout
+    assert text == (
+        "All 2 tools:\n"
+        "crm (2 tools, ready): People we know.\n"
+        "  crm.drop(name: str) -> None [asks a person]  # Forget a [31mcontact.\n"
+        "  crm.list_contacts(limit: int = 10) -> list[str]  # Contacts, newest first.\n"
+    )
+    less = isolith("catalog", "--connect", crm, "--budget-tokens", "55", "--pin", "crm.list_contacts").stdout
+    assert less.startswith("1 of 2 tools; search(")
+    assert "crm.list_contacts(" in less
+    assert count(less) <= 55
+
+
+def test_a_catalogue_as_json(crm: str) -> None:
+    document = json.loads(isolith("catalog", "--connect", crm, "--budget-tokens", "55", "--json").stdout)
+    assert document["tokens"] == count(document["text"]) <= 55
+    assert (document["complete"], document["tools"], document["unnamed"]) == (False, 2, 0)
+    [found] = document["connectors"]
+    assert (found["name"], found["state"], found["tools"], found["shown"]) == ("crm", "ready", 2, ["crm.drop"])
+    assert isolith("catalog", "--connect", crm, "--budget-tokens", "-1").exit_code == 2
