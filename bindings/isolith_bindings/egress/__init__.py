@@ -3,6 +3,7 @@
 from isolith_bindings.egress.client import Egress
 from isolith_bindings.egress.messages import Attachment, Limits, Refused, Request, Response, Retries
 from isolith_bindings.egress.network import Resolver, trust
+from isolith_bindings.egress.retrying import RateLimit, rate_limit
 from isolith_bindings.egress.rules import Destinations, Origin, origin_of
 
 __all__ = [
@@ -11,11 +12,13 @@ __all__ = [
     "Egress",
     "Limits",
     "Origin",
+    "RateLimit",
     "Refused",
     "Request",
     "Resolver",
     "Response",
     "Retries",
     "origin_of",
+    "rate_limit",
     "trust",
 ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ipaddress
 import ssl
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote_plus
+from urllib.parse import quote, unquote_plus, urljoin
 
 from isolith_bindings.egress import Attachment, Origin, origin_of, trust
 from isolith_bindings.errors import CallError
@@ -19,6 +19,7 @@ from isolith_bindings.secrets import MASK, Secret, SecretUnavailable
 if TYPE_CHECKING:
     from isolith_bindings.egress import Destinations, Egress
     from isolith_bindings.openapi.plan import RequestPlan
+    from isolith_bindings.openapi.schemes import Scheme
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Auth:
                 break  # a credential that was given and cannot be read does not make the call anonymous
             self._check_origin(plan, uses)
             try:
-                return _merged(plan, [await self._carry(use, refused) for use in uses])
+                return _merged(plan, [await self._carry(plan, use, refused) for use in uses])
             except SecretUnavailable as error:
                 problem = problem or error
         raise problem or CallError("internal", "no alternative of the security requirements was tried")
@@ -77,7 +78,7 @@ class Auth:
                 "denied", f"{plan.operation} was not sent: {origin} is not encrypted, and a credential belongs to it"
             )
 
-    async def _carry(self, use: Use, refused: Attachment | None) -> Attachment:
+    async def _carry(self, plan: RequestPlan, use: Use, refused: Attachment | None) -> Attachment:
         credential = use.credential
         if isinstance(credential, ClientCertificate):
             return Attachment(tls=await self._context(credential))
@@ -88,7 +89,9 @@ class Auth:
             return _placed(use, basic(username, password))
         if isinstance(credential, OAuthClient):
             spent = "" if refused is None else dict(refused.headers).get("Authorization", "").removeprefix("Bearer ")
-            return _placed(use, await self.tokens.get(credential, use.scheme, use.scopes, refused=spent))
+            return _placed(
+                use, await self.tokens.get(credential, _absolute(use.scheme, plan.server), use.scopes, refused=spent)
+            )
         return _placed(use, await (credential.value if isinstance(credential, ApiKey) else credential).reveal())
 
     async def _context(self, credential: ClientCertificate) -> ssl.SSLContext:
@@ -105,6 +108,12 @@ class Auth:
                 ) from None
             self._contexts[credential] = context
         return self._contexts[credential]
+
+
+def _absolute(scheme: Scheme, server: str) -> Scheme:
+    """Its URLs, which a document may give relative to the server of the API (OpenAPI 3.1, 4.8.30)."""
+    token, refresh = (url and urljoin(f"{server}/", url) for url in (scheme.token_url, scheme.refresh_url))
+    return replace(scheme, token_url=token, refresh_url=refresh)
 
 
 def _placed(use: Use, value: str) -> Attachment:

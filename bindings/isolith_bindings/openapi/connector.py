@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, cast
 from isolith_bindings.egress import Egress, Request
 from isolith_bindings.errors import BindError, CallError
 from isolith_bindings.names import connector_name
-from isolith_bindings.openapi import answers
+from isolith_bindings.openapi import answers, pagination
 from isolith_bindings.openapi.auth import Auth
 from isolith_bindings.openapi.cache import Cache
 from isolith_bindings.openapi.checking import Checker
+from isolith_bindings.openapi.credentials import token_urls
 from isolith_bindings.openapi.exchange import send, shown
 from isolith_bindings.openapi.loading import Loader, name_of
 from isolith_bindings.openapi.methods import method_of
@@ -69,7 +70,7 @@ class OpenApi:
         self._strict = strict_responses
         self._cache = Cache(cache) if cache else None
         self._limits, self._retries = limits, retries
-        self._reach = reach_of(_written(self._loader, server), allow, private)
+        self._reach = reach_of([*_written(self._loader, server), *token_urls(auth)], allow, private)
         self._reach.destinations()
         self._lock = asyncio.Lock()
         self._loaded: Loaded | None = None
@@ -115,12 +116,17 @@ class OpenApi:
         loaded = self._ready()
         operation = loaded.operation(method)
         plan = loaded.plan(operation, arguments, context.artifacts.read)
+        if context.variant == "pages":
+            plan = pagination.turned(plan, operation, context.cursor)
         response = await loaded.send(plan, context.deadline_s)
         value = answers.value_of(operation, response, context.artifacts)
         if self._strict:
             answers.check(operation, response, value, loaded.checker)
         if context.variant == "raw":
             return {"status": response.status, "headers": dict(response.headers), "body": value}
+        if context.variant == "pages":
+            following = pagination.following(plan, operation, response, value)
+            return {"items": pagination.items_of(value), "cursor": following}
         return value
 
     async def check(self, method: Method, arguments: Mapping[str, object]) -> None:
@@ -186,7 +192,12 @@ class Loaded:
         self._auth = Auth.over(self.egress, wallet, reach.destinations())
         self._operations = {operation.name: operation for operation in api.operations}
         self.methods: Mapping[str, Method] = {
-            name: method_of(operation, api, pages=False, preview=functools.partial(self._preview, operation))
+            name: method_of(
+                operation,
+                api,
+                pages=pagination.pageable(operation),
+                preview=functools.partial(self._preview, operation),
+            )
             for name, operation in self._operations.items()
         }
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from isolith_bindings.secrets import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from isolith_bindings.openapi.schemes import Kind, Scheme
@@ -87,3 +87,9 @@ def wanted(scheme: Scheme) -> str:
     """What has to be given for a scheme."""
     detail = f" ({scheme.detail} is not known here)" if scheme.detail and scheme.kind == "unknown" else ""
     return f"{_FITTING[scheme.kind][1]}{detail}"
+
+
+def token_urls(given: Credential | Mapping[str, Credential] | None) -> list[str]:
+    """The token endpoints that a person wrote into credentials: the connector has to reach them."""
+    listed = given.values() if isinstance(given, Mapping) else [given]
+    return [each.token_url for each in listed if isinstance(each, OAuthClient) and each.token_url]

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from isolith_bindings.egress import Request
-from isolith_bindings.errors import CallError
-from isolith_bindings.openapi.media import kind
-from isolith_bindings.secrets import redact
+from isolith_bindings.openapi.failures import failure
+from isolith_bindings.secrets import redact, redact_bytes
 
 if TYPE_CHECKING:
     from isolith_bindings.egress import Attachment, Egress, Response
     from isolith_bindings.openapi.auth import Auth
     from isolith_bindings.openapi.plan import RequestPlan
 
-MAX_ERROR_BODY = 4_000
-"""Characters of the body of an error that a script sees."""
 MAX_SHOWN_BODY = 2_000
 """Characters of a body that a person is shown."""
-_UNAVAILABLE = frozenset({429, 502, 503, 504})
-_TELLING = ("retry-after", "x-request-id", "www-authenticate", "location", "x-ratelimit-remaining", "x-ratelimit-reset")
 
 
 async def send(plan: RequestPlan, egress: Egress, auth: Auth, deadline_s: float) -> Response:
-    """The answer of a success. Raises CallError; a credential that was refused is renewed once."""
+    """The answer of a success. Raises CallError; a credential that was refused is renewed once.
+
+    What the server repeats of a credential is masked: a debugging endpoint must not tell a script what we sent it.
+    """
     attachment = await auth.attach(plan)
     response = await egress.send(_request(plan, attachment), total_s=deadline_s)
     if response.status == 401 and attachment:
@@ -32,8 +30,9 @@ async def send(plan: RequestPlan, egress: Egress, auth: Auth, deadline_s: float)
         if renewed != attachment:
             response = await egress.send(_request(plan, renewed), total_s=deadline_s)
     if not 200 <= response.status < 300:
-        raise _failure(plan, response)
-    return response
+        raise failure(plan, response)
+    headers = tuple((name, redact(value)) for name, value in response.headers)
+    return replace(response, headers=headers, content=redact_bytes(response.content, cut=response.truncated))
 
 
 def shown(plan: RequestPlan, auth: Auth) -> str:
@@ -54,20 +53,3 @@ def shown(plan: RequestPlan, auth: Auth) -> str:
 def _request(plan: RequestPlan, attachment: Attachment) -> Request:
     typed = (("Content-Type", plan.content_type),) if plan.content_type else ()
     return Request(plan.method, plan.url, (*plan.headers, *typed), plan.body or b"", plan.cookies, attachment)
-
-
-def _failure(plan: RequestPlan, response: Response) -> CallError:
-    text = redact(response.content.decode("utf-8", "replace"))[:MAX_ERROR_BODY]
-    body: object = text
-    if kind(response.header("content-type") or "") == "json":
-        try:
-            body = json.loads(text)
-        except (ValueError, RecursionError):
-            body = text
-    headers = {name: redact(value) for name in _TELLING if (value := response.header(name)) is not None}
-    return CallError(
-        "tool_error",
-        f"{plan.operation} was answered with status {response.status}",
-        data={"status": response.status, "headers": headers, "body": body},
-        retriable=response.status in _UNAVAILABLE,
-    )

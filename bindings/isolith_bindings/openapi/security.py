@@ -32,7 +32,8 @@ def read_schemes(references: References, family: Family) -> dict[str, Tree]:
 
 
 def requirements(operation: Node, references: References) -> tuple[Requirement, ...] | None:
-    """The alternatives of `security`, of the operation or of the document; None where no credential is asked for.
+    """The alternatives of `security`, of the operation or of the document; None where nothing is
+    said of credentials, and none where it is said that no one is needed.
 
     Raises DefectError for what cannot be read: to send without the credentials it means would be a guess.
     """
@@ -40,7 +41,7 @@ def requirements(operation: Node, references: References) -> tuple[Requirement, 
     if holder.mapping().get("security") is None:
         return None
     alternatives = [_alternative(node) for node in holder.items("security")]
-    return tuple(alternatives) or None
+    return tuple(alternatives)
 
 
 def _alternative(node: Node) -> Requirement:

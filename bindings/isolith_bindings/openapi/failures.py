@@ -1,0 +1,114 @@
+"""An answer that is no success, as the error that a script sees: what happened, what to do, what the server said."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, cast
+
+from isolith_bindings.egress import rate_limit
+from isolith_bindings.errors import CallError
+from isolith_bindings.openapi.media import kind
+from isolith_bindings.secrets import redact, redact_bytes
+
+if TYPE_CHECKING:
+    from isolith_bindings.egress import Response
+    from isolith_bindings.openapi.plan import RequestPlan
+
+MAX_BODY = 16_000
+"""Characters of the body of an error that a script sees."""
+MAX_SAID = 300
+"""Characters of the server's own message within ours."""
+
+_AGAIN = frozenset({408, 425, 429, 502, 503, 504})
+_TELLING = frozenset(
+    {
+        "allow",
+        "content-type",
+        "deprecation",
+        "link",
+        "location",
+        "retry-after",
+        "sunset",
+        "www-authenticate",
+        "x-request-id",
+        "request-id",
+    }
+)
+# RFC 9457 says `title` and `detail`; the rest is what APIs do.
+_SAYING = ("message", "detail", "error_description", "title", "error", "errors", "reason")
+_HINTS = {
+    401: "the server does not accept the connector's credential; no argument changes that",
+    403: "the connector's credential does not allow this",
+    404: "look whether what the arguments name exists; some APIs answer 404 for what the credential may not see",
+    409: "it changed meanwhile, or exists already: read it again first",
+    412: "it changed meanwhile: read it again first",
+}
+
+
+def failure(plan: RequestPlan, response: Response, *, now: float | None = None) -> CallError:
+    """`tool_error` with the status, the headers of use and the body in its data: bounded, and without any secret."""
+    body = _body(response)
+    limit = rate_limit(response, time.time() if now is None else now)
+    limited = response.status == 429 or (response.status == 403 and limit.remaining == 0)
+    said = _said(body)
+    data = {
+        "status": response.status,
+        "reason": _reason(response.status),
+        "headers": _headers(response),
+        "body": body,
+        "truncated": response.truncated or len(response.content) > MAX_BODY,
+    }
+    hint = f"the server limits requests: {limit}" if limited and str(limit) else _HINTS.get(response.status)
+    return CallError(
+        "tool_error",
+        f"{plan.operation} was answered {response.status} {data['reason']}".rstrip() + (f": {said}" if said else ""),
+        data=data,
+        retriable=limited or (response.status in _AGAIN and plan.idempotent),
+        hint=hint,
+    )
+
+
+def _body(response: Response) -> object:
+    """Data where it is JSON that fits, else the beginning of its text; None for what is not text."""
+    told = response.header("content-type") or ""
+    if kind(told) in {"binary", "multipart"} and told:
+        return None
+    # Cleared before it is cut: the half of a secret would not be known as one.
+    text = redact(redact_bytes(response.content, cut=response.truncated).decode("utf-8", "replace"))
+    if kind(told) == "json" and len(text) <= MAX_BODY:
+        try:
+            return cast("object", json.loads(text))
+        except (ValueError, RecursionError):
+            pass
+    return text[:MAX_BODY] or None
+
+
+def _headers(response: Response) -> dict[str, str]:
+    """Those that say what to do: no cookies, nothing of the machinery."""
+    kept = ((name.lower(), value) for name, value in response.headers)
+    return {
+        name: redact(value)[:1000] for name, value in kept if name in _TELLING or "ratelimit" in name.replace("-", "")
+    }
+
+
+def _said(body: object, depth: int = 0) -> str:
+    """The server's own words, in one line."""
+    if isinstance(body, str):
+        text = " ".join(body.split())
+        return "" if text.startswith("<") else text[:MAX_SAID]
+    if isinstance(body, list) and body:
+        return _said(cast("list[object]", body)[0], depth + 1) if depth < 3 else ""
+    if not isinstance(body, Mapping) or depth > 2:
+        return ""
+    fields = cast("Mapping[str, object]", body)
+    return next((said for name in _SAYING if (said := _said(fields.get(name), depth + 1))), "")
+
+
+def _reason(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
