@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from mcp.client.session import ElicitationFnT, ListRootsFnT, SamplingFnT
 
     from isolith_bindings.mcp.wire import Streams
+
+# What goes wrong is told by errors of ours; without a handler the SDK writes a traceback of each to standard error.
+for _name in ("mcp", "client"):
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 Era = Literal["modern", "legacy"]
 Report = Literal["tools", "prompts", "resources"]

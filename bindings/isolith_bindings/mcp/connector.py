@@ -22,15 +22,15 @@ from isolith_bindings.mcp.failures import (
     unavailable,
 )
 from isolith_bindings.mcp.life import Life
-from isolith_bindings.mcp.oauth import authentication
 from isolith_bindings.mcp.options import Options, Plan
 from isolith_bindings.mcp.scopes import Identity, Key, Sharing, key_of
+from isolith_bindings.mcp.signing import sign_in
 from isolith_bindings.mcp.status import MemberStatus, Reconnected, ServerStatus, State
 from isolith_bindings.names import connector_name
 from isolith_bindings.secrets import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from isolith_bindings.connector import CallContext, Method
     from isolith_bindings.mcp.connection import Connection
@@ -112,8 +112,7 @@ class McpServer:
     async def start(self) -> None:
         """Begin to connect, in the background. Idempotent; never fails for a server that does not answer."""
         if self._life is None:
-            auth = authentication(self.server)
-            self._life = Life(self._plan, self._publish, self._mourn, auth)
+            self._life = Life(self._plan, self._publish, self._mourn)
 
     async def ready(self, timeout_s: float = 30.0) -> bool:
         """Wait until it is known what the server offers; False if it could not be reached, or takes longer."""
@@ -154,6 +153,17 @@ class McpServer:
         number = None if member is None else self._connection_id(member.number)
         added, removed = tuple(sorted(change.added)), tuple(sorted(change.removed))
         return Reconnected(ok=True, connection_id=number, tools=len(self.methods), added=added, removed=removed)
+
+    async def sign_in(self, visit: Callable[[str], Awaitable[None]], timeout_s: float = 300.0) -> Reconnected:
+        """Have a person sign in at the URL that `visit` is given, on this machine, and connect with what that gives."""
+        if not isinstance(self.server, HttpServer) or self.server.oauth is None:
+            raise BindError(f"{self.name} has no OAuth to sign in with: describe its server with `oauth=OAuth()`")
+        try:
+            await sign_in(self.server, self.server.oauth, visit, timeout_s)
+        except (StartFailed, CallError) as error:
+            return Reconnected(ok=False, reason=str(error), tools=len(self.methods))
+        await self.aclose()
+        return await self.reconnect()
 
     def _started(self) -> Life:
         if self._life is None:

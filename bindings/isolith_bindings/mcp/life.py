@@ -14,8 +14,10 @@ from isolith_bindings.errors import CallError
 from isolith_bindings.mcp.backoff import Backoff
 from isolith_bindings.mcp.catalogue import Catalogue, read_catalogue
 from isolith_bindings.mcp.connection import Callbacks, Connection, Report, Terms
+from isolith_bindings.mcp.descriptions import HttpServer
 from isolith_bindings.mcp.failures import BadAnswer, ConnectionBroke, ProtocolError, StartFailed
 from isolith_bindings.mcp.listing import Listing, all_pages
+from isolith_bindings.mcp.oauth import authentication
 from isolith_bindings.mcp.pool import Pool
 from isolith_bindings.mcp.questions import Questions
 from isolith_bindings.mcp.scopes import SHARED, SPARE, Key
@@ -47,7 +49,6 @@ class Life:
         plan: Plan,
         publish: Callable[[Catalogue], None],
         mourn: Callable[[Key, str], None],
-        auth: httpx2.Auth | None = None,
     ) -> None:
         self.plan = plan
         self.pool = Pool(plan.sharing, self._connect)
@@ -61,7 +62,7 @@ class Life:
         self.lost: str | None = None
         self._publish = publish
         self._mourn = mourn
-        self._auth = auth
+        self._auth: httpx2.Auth | None = None
         self._legacy = plan.options.legacy
         self._stale: dict[Connection, None] = {}
         self._event = asyncio.Event()
@@ -127,6 +128,10 @@ class Life:
 
     async def _opened(self) -> Connection:
         """A connection that has listed its tools, which a session needs to know before they are called."""
+        server = self.plan.server
+        if self._auth is None and isinstance(server, HttpServer) and server.oauth is not None:
+            # One for all connections: only one of them may renew a token that is good for one renewal.
+            self._auth = await authentication(server.url, server.oauth)
         questions = Questions(self.plan.options.sampling, self.plan.options.roots)
         born = self.now()
         callbacks = Callbacks(

@@ -45,14 +45,11 @@ class Faulty:
 
 
 @contextlib.contextmanager
-def faulty_http(faulty: Faulty | None = None) -> Generator[Faulty]:
+def faulty_http(faulty: Faulty | None = None, handler: type[Handler] | None = None) -> Generator[Faulty]:
     """Serve on a port of this machine."""
     told = faulty or Faulty()
-
-    class Handler(_Handler):
-        faulty = told
-
-    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    kind = type("Told", (handler or Handler,), {"faulty": told})
+    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
     site.daemon_threads = True
     told.url = f"http://127.0.0.1:{site.server_port}/mcp"
     thread = threading.Thread(target=site.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -66,7 +63,7 @@ def faulty_http(faulty: Faulty | None = None) -> Generator[Faulty]:
         thread.join()
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class Handler(http.server.BaseHTTPRequestHandler):
     faulty: Faulty
     protocol_version = "HTTP/1.1"
 
