@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from isolith_bindings.names import did_you_mean
 from isolith_bindings.rendering import one_of
 from isolith_bindings.schema.branches import BRANCHES
-from isolith_bindings.schema.values import is_type
+from isolith_bindings.schema.values import is_type, shown
 
 if TYPE_CHECKING:
     from isolith_bindings.schema.evaluation import At, Evaluation, Found
@@ -191,9 +191,11 @@ def _contains(run: Evaluation, says: object, value: object, schema: Schemas, at:
     if run.unknown != before:
         return
     if len(fits) < least:
-        found.problems.append((at.path, f"expected at least {least} of its items to be of the kind asked for"))
+        found.problems.append((at.path, f"expected at least {shown(least)} of its items to be of the kind asked for"))
     elif most is not None and len(fits) > most:
-        found.problems.append((at.path, f"expected at most {most} of its items to be of one kind, {len(fits)} are"))
+        found.problems.append(
+            (at.path, f"expected at most {shown(most)} of its items to be of one kind, {len(fits)} are")
+        )
 
 
 def _listed(value: object) -> Sequence[object]:

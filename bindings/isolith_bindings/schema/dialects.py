@@ -50,6 +50,8 @@ def read(schema: JsonSchema | bool) -> Read:  # noqa: FBT001 - true and false ar
     """The dialect of a schema. What names an unknown one is read as 2020-12."""
     if isinstance(schema, bool):
         return Read(DIALECTS[_2020])
+    if not isinstance(schema, dict):  # pyright: ignore[reportUnnecessaryIsInstance] - a server sends what it likes
+        return Read(DIALECTS[_2020], f"it is no JSON object but a {type(schema).__name__}")
     declared = schema.get("$schema")
     name = declared.rstrip("#") if isinstance(declared, str) else ""
     candidates = (name,) if name in DIALECTS else _UNDECLARED

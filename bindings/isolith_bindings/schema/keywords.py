@@ -152,7 +152,7 @@ def _unique_items(_run: Evaluation, wanted: object, value: object, _schema: Sche
 
 
 def _count(limit: object, thing: str) -> str:
-    return f"{limit} {thing}" if limit == 1 else f"{limit} {thing}s"
+    return f"{shown(limit)} {thing}{'' if limit == 1 else 's'}"
 
 
 ALONE: dict[str, Check] = {
