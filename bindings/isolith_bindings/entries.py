@@ -65,11 +65,11 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Entry:
-    """A result before it is scored, and the stems that find it. `name`: those of the name, in order.
-    `said`: the first of what is said of it.
+    """A result before it is scored, and the stems that find it.
 
-    `places`: of each stem the best place where it is, as what a match there is worth. `spoken`: words of names as they
-    are written, which a typo is held against. `does`: what a method does, as far as its words tell.
+    `name`: those of the name, in order; `said`: the first of what is said of it. `places`: of each stem the best place
+    where it is, as what a match there is worth. `spoken`: words of names as they are written, which a typo is held
+    against. `does`: what a method does, as far as its words tell.
     """
 
     result: SearchResult

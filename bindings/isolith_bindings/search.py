@@ -27,7 +27,7 @@ from isolith_bindings.entries import (
     snippet_entry,
 )
 from isolith_bindings.query import Term, Vocabulary, understand
-from isolith_bindings.ranking import score
+from isolith_bindings.ranking import Weights, score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -92,19 +92,6 @@ class Hit(NamedTuple):
         return replace(self.result, score=round(self.score, 3))
 
 
-class _Weights(dict[str, float]):
-    """How much each stem says: the fewer entries hold it, the more."""
-
-    def __init__(self, frequency: Mapping[str, int]) -> None:
-        super().__init__()
-        self._frequency = frequency
-
-    def __missing__(self, word: str) -> float:
-        weight: float = (1 + self._frequency.get(word, 0)) ** -0.25
-        self[word] = weight
-        return weight
-
-
 _Source = tuple[object, ...]
 """What the entries of a connector are made of: as long as it is equal, so are they."""
 
@@ -133,7 +120,7 @@ class SearchIndex:
         self._entries: dict[int, Entry] = {}
         self._frequency: Counter[str] = Counter()
         self._spoken: Counter[str] = Counter()
-        self._weights = _Weights(self._frequency)
+        self._weights = Weights(self._frequency)
         self._sorted: list[str] | None = None
         self._next = 1
 
