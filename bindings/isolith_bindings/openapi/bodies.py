@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast, get_args
 
-from isolith_bindings.openapi.media import Kind, kind
+from isolith_bindings.openapi.media import Kind, essence, kind
 from isolith_bindings.openapi.model import Encoding, Media, Schema, Style
 from isolith_bindings.openapi.refs import DefectError, Node
 from isolith_bindings.openapi.schemas import texts
@@ -112,10 +112,20 @@ def argument_schema(media: Media) -> Schema:
     return {"type": "string"} if found == "text" and not scalar else schema
 
 
-def _rank(media: Media) -> tuple[int, bool]:
+def choices(media: tuple[Media, ...]) -> tuple[str, ...]:
+    """The media types of a body to choose from: also where several kinds of JSON mean different things (patches)."""
+    of_json = {essence(item.type) for item in media if kind_of(item) == "json"}
+    return tuple(item.type for item in media) if len(of_json) > 1 else choosable(media)
+
+
+def _rank(media: Media) -> tuple[int, int]:
+    """JSON first, and of its kinds the plainest: a patch by operations is the last that is guessed."""
     found = kind_of(media)
+    if found == "json":
+        plain = essence(media.type)
+        return 0, 0 if plain in {"application/json", "*/*"} else 2 if plain == "application/json-patch+json" else 1
     binary = found in {"form", "multipart"} and _has_binary(media.schema)
-    return _RANK[found], found == "form" and binary
+    return _RANK[found], int(found == "form" and binary)
 
 
 def _has_binary(schema: Schema | None) -> bool:
@@ -162,6 +172,7 @@ def _fields(content: Node, schemas: Schemas) -> tuple[Field, ...]:
             continue
         converted, _ = schemas.convert(node)
         fields.append(Field(name, converted, name in required))
+    fields += [Field(name, {}, required=True) for name in sorted(required - found.keys())]
     return tuple(fields)
 
 

@@ -209,7 +209,7 @@ class _Arguments:
     def __init__(self, found: list[Found], content: Content | None, accept: tuple[str, ...]) -> None:
         self._found, self._content, self._accept = found, content, accept
         wanted: list[tuple[str, str]] = [(item.parameter.location, item.parameter.name) for item in found]
-        self._choices = bodies.choosable(content.media) if content else ()
+        self._choices = bodies.choices(content.media) if content else ()
         if content:
             fields = [("body", field.name) for field in content.fields]
             wanted += fields or [("request", "body")]

@@ -89,8 +89,7 @@ def _read(node: Node, location: Location, schemas: Schemas) -> Found:
         schema=schema,
         style=style,
         explode=explode is True,
-        # `x-multi-segment` is how GitHub marks a path inside of the path, where slashes stay.
-        reserved=told.get("allowReserved") is True or (location == "path" and told.get("x-multi-segment") is True),
+        reserved=told.get("allowReserved") is True,
         media=media,
         where=node.where,
     )

@@ -89,7 +89,8 @@ class _Parts:
 
     def path(self) -> str:
         """The path, every placeholder filled in."""
-        pieces = _PLACEHOLDER.split(self._operation.path)
+        # `#` in a path only tells operations of one path apart; nothing of it is ever sent.
+        pieces = _PLACEHOLDER.split(self._operation.path.partition("#")[0])
         filled = [
             self._in_path.get(piece, "") if index % 2 else quote(piece, safe=_LITERAL)
             for index, piece in enumerate(pieces)

@@ -17,6 +17,10 @@ from werkzeug.datastructures import Headers, ImmutableMultiDict
 from tests.bindings.openapi.loopback import Got
 
 
+# Kinds of JSON that openapi-core leaves as bytes.
+_JSON = {kind: json.loads for kind in ("*/*", "application/json-patch+json", "application/merge-patch+json")}
+
+
 class _Request:
     """What openapi-core asks of a request."""
 
@@ -50,7 +54,7 @@ class Independent:
                     operation.pop("servers", None)
                     operation.pop("security", None)
         self._server = server
-        self._api = OpenAPI.from_dict(tree, config=Config(spec_validator_cls=None))
+        self._api = OpenAPI.from_dict(tree, config=Config(spec_validator_cls=None, extra_media_type_deserializers=_JSON))
 
     def problem(self, got: Got) -> str | None:
         """What is wrong with a request, or None."""
