@@ -214,6 +214,14 @@ class Connector(Protocol):
         """Let go of what it holds. Idempotent."""
 
 
+@runtime_checkable
+class Checks(Protocol):
+    """A connector that can say whether a call could be made, without making it: a person is asked about no other."""
+
+    def check(self, method: Method, arguments: Mapping[str, object]) -> None:
+        """Raises CallError `invalid_arguments`."""
+
+
 def offered(connector: Connector) -> dict[str, Method]:
     """The methods that scripts may know of: all but the denied, which exist for no script."""
     return {name: method for name, method in connector.methods.items() if method.policy != "deny"}

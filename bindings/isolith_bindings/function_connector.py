@@ -99,6 +99,12 @@ class FunctionConnector:
     def __repr__(self) -> str:
         return f"<connector {self.name} from {self._origin}>"
 
+    def check(self, method: Method, arguments: Mapping[str, object]) -> None:
+        """Whether a call could be made. Raises CallError `invalid_arguments`; nothing is called."""
+        bound = self._bound.get(method.name)
+        if bound is not None:
+            check_arguments(f"{self.name}.{method.name}", bound.signature, arguments)
+
     async def call(self, method: Method, arguments: Mapping[str, object], context: CallContext) -> object:
         """Validate, run, validate. Raises CallError; cancellation reaches an async function."""
         tool = f"{self.name}.{method.name}"

@@ -45,6 +45,12 @@ class ArtifactStore:
         self._kept[record.handle] = Artifact(record, content)
         return record
 
+    def restore(self, handle: str, content: bytes, *, mime: str, name: str | None) -> None:
+        """One that was kept before this pass."""
+        record = ArtifactRecord(handle=handle, mime=mime, bytes=len(content), name=name)
+        self._bytes += len(content)
+        self._kept[handle] = Artifact(record, content)
+
     def read(self, handle: str) -> bytes:
         """The bytes under a handle. Raises KeyError for a handle of another execution."""
         return self._kept[handle].content

@@ -10,12 +10,18 @@ import anyio.to_thread
 from pydantic import TypeAdapter
 
 from isolith.budgets import Budgets, HostPolicy
+from isolith.durability import Durable
+from isolith.durable_runs import Doors, DurableRuns, owner_name
 from isolith.errors import UsageError
-from isolith.execution import Execution, Order
+from isolith.execution import Execution
+from isolith.journals import Journals
+from isolith.ledger import Ledger
+from isolith.order import Order
 from isolith.supply import get_supply, ready_supply
 from isolith_bindings.catalog import Catalog
+from isolith_bindings.connector import offered
 from isolith_bindings.functions import as_connector
-from isolith_bindings.policy import as_policy, govern
+from isolith_bindings.policy import Policy, Preset, as_policy, govern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,9 +29,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from isolith.checking import CheckMode
+    from isolith.history import History
+    from isolith.journal.journal import Journal
     from isolith.outcome import Outcome
     from isolith_bindings.connector import Connector
-    from isolith_bindings.policy import Policy, Preset
     from isolith_runtime.driver import Supply
     from isolith_runtime.engine import Variant
     from isolith_runtime.inputs import Recording
@@ -34,11 +41,13 @@ if TYPE_CHECKING:
 class CodeMode:
     """Runs scripts against a set of connectors, each in an isolate of its own.
 
-    `policy`: a preset by its name, or a `Policy` with rules; what it denies exists for no script.
     `connectors`: decorated classes, instances, modules, functions or `Connector`s. `ceilings`: how far a caller may
-    raise a budget. `check`: `strict` refuses what is certainly wrong before it runs; `warn` only says so; `off`.
-    `home`: where images are kept, in place of the user's cache folder. Use it as `async with`, so that connectors are
-    closed; safe for many executions at a time, in one event loop.
+    raise a budget. `policy`: a preset by its name, or a `Policy` with rules; what it denies exists for no script, what
+    it asks about pauses the run. `journal`: where runs are kept that wait for a person or outlive this process, a file
+    or `postgresql://...`; without one, runs that wait are kept until this is closed. `check`: `strict` refuses what is
+    certainly wrong before it runs; `warn` only says so; `off`. `home`: where images are kept, in place of the user's
+    cache folder. Use it as `async with`, so that connectors are closed; safe for many executions at a time, in one
+    event loop.
     """
 
     def __init__(
@@ -46,6 +55,7 @@ class CodeMode:
         connectors: Iterable[object] = (),
         *,
         policy: Policy | Preset = "trusted",
+        journal: Journal | str | Path | None = None,
         check: CheckMode = "strict",
         ceilings: HostPolicy | None = None,
         home: Path | None = None,
@@ -53,6 +63,9 @@ class CodeMode:
         self.policy = as_policy(policy)
         self.connectors: list[Connector] = [govern(as_connector(connector), self.policy) for connector in connectors]
         self.catalog = Catalog(self.connectors)
+        self._owner = owner_name()
+        self._journals = Journals(journal)
+        self._origin = "null"
         self._check: CheckMode = check
         self._ceilings = ceilings or HostPolicy()
         self._home = home
@@ -77,6 +90,42 @@ class CodeMode:
             await execution.outcome()
         for connector in self.connectors:
             await connector.aclose()
+        await self._journals.close()
+
+    async def runs(self) -> DurableRuns:
+        """The runs of the journal: what waits for people, and what can be gone on with."""
+        doors = Doors(self._go_on, self._find, self._supply)
+        return DurableRuns(await self._journals.open(), doors, self._owner)
+
+    async def approve(
+        self,
+        execution_id: str,
+        call_id: str,
+        *,
+        who: str = "the host",
+        digest: str | None = None,
+        arguments: dict[str, object] | None = None,
+    ) -> Outcome:
+        """Let a pending call be made, with its own arguments or with these.
+
+        Where nothing is pending then, the run goes on to its next end, which is the outcome. Raises JournalError:
+        AlreadyDecided, DigestMismatch, UnknownEntry.
+        """
+        runs = await self.runs()
+        return await runs.decide(execution_id, call_id, "approve", who=who, digest=digest, arguments=arguments)
+
+    async def reject(
+        self,
+        execution_id: str,
+        call_id: str,
+        *,
+        who: str = "the host",
+        digest: str | None = None,
+        reason: str | None = None,
+    ) -> Outcome:
+        """Refuse a pending call: the script gets a ToolError of kind `rejected`. Otherwise as `approve`."""
+        runs = await self.runs()
+        return await runs.decide(execution_id, call_id, "reject", who=who, digest=digest, reason=reason)
 
     def start(  # noqa: PLR0913 - all but the script are options
         self,
@@ -91,31 +140,69 @@ class CodeMode:
     ) -> Execution:
         """Begin a script and return at once; in a running event loop. Raises for misuse only: failures are outcomes."""
         granted, warnings = self._ceilings.clamp(budgets or Budgets())
-        variant: Variant = "epoch" if granted.fuel is None else "fuel"
-
-        async def supply() -> Supply:
-            ready = ready_supply(variant, self._home)
-            if ready is None:
-                ready = await anyio.to_thread.run_sync(partial(get_supply, variant, self._home))
-            return ready
-
         order = Order(
             script,
             input,
             granted,
             tuple(warnings),
             self.catalog,
-            supply,
+            partial(self._supply, granted),
             principal,
             session,
             None if result_type is None else _validator(result_type),
             replay,
             self._check,
+            self.policy,
+            self._durable(),
         )
+        return self._begin(order)
+
+    def _begin(self, order: Order) -> Execution:
         execution = Execution(order)
         self._running.add(execution)
         execution.when_done(lambda: self._running.discard(execution))
         return execution
+
+    def _durable(self) -> Durable | None:
+        """Where a new run is journalled: where there is a journal, and where it may have to wait for a person."""
+        if not self._journals.given and not self._may_ask():
+            return None
+        return Durable(Ledger(self._journals.open, self._owner), self._resume, None, self._origin)
+
+    def _may_ask(self) -> bool:
+        every = (method for connector in self.connectors for method in offered(connector).values())
+        return any(method.policy == "ask" for method in every)
+
+    def _go_on(self, history: History, budgets: Budgets, durable: Durable) -> Execution:
+        order = history.order
+        return self._begin(
+            Order(
+                order.script,
+                history.input,
+                budgets,
+                (),
+                self.catalog,
+                partial(self._supply, budgets),
+                order.principal,
+                order.session,
+                check="off",
+                policy=self.policy,
+                durable=durable,
+            )
+        )
+
+    async def _resume(self, execution_id: str) -> Outcome:
+        return await (await self.runs()).resume(execution_id)
+
+    def _find(self, execution_id: str) -> Execution | None:
+        return next((found for found in self._running if found.execution_id == execution_id), None)
+
+    async def _supply(self, budgets: Budgets) -> Supply:
+        variant: Variant = "epoch" if budgets.fuel is None else "fuel"
+        ready = ready_supply(variant, self._home)
+        if ready is None:
+            ready = await anyio.to_thread.run_sync(partial(get_supply, variant, self._home))
+        return ready
 
     async def execute(
         self,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isolith.foreign import not_a_script
-from isolith.outcome import Diagnostic, Kind
+from isolith.outcome import Diagnostic, Kind, Status
 from isolith_runtime.driver import NOTHING_SPENT, Departure, Spent
 from isolith_runtime.isolate import End
 from isolith_runtime.limits import Stop
@@ -43,7 +43,17 @@ _CLAIMABLE: frozenset[str] = frozenset(
 
 _MAX_TEXT = 20_000
 
-__all__ = ["NOTHING_SPENT", "Facts", "of_cancel", "of_departure", "of_failure", "of_silence", "of_wall"]
+__all__ = [
+    "NOTHING_SPENT",
+    "Facts",
+    "of_cancel",
+    "of_departure",
+    "of_divergence",
+    "of_failure",
+    "of_silence",
+    "of_wall",
+    "status_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +127,20 @@ def of_wall(script: Prepared, budgets: Budgets, waiting: tuple[str, int | None] 
     message = f"the run took longer than its budget of {budgets.wall_s:g} s (`wall_s`){doing}"
     line = line or (waiting[1] if waiting else None)
     return _at(script, line, None, "wall_exceeded", message, "do less, or ask for more time")
+
+
+def of_divergence(asked: str, recorded: str) -> Diagnostic:
+    """The diagnostic of a replay that went another way than the journal: both sides."""
+    return Diagnostic(
+        kind="diverged",
+        message=f"run again, the script asked for {asked}, where the journal has {recorded}"[:_MAX_TEXT],
+        hint="what it depends on has changed since: start it anew, after a look at what its calls have done",
+    )
+
+
+def status_of(error: Diagnostic) -> Status:
+    """The status of a run that this error ended."""
+    return "rejected" if error.kind == "rejected" else "failed"
 
 
 def of_cancel(script: Prepared, line: int | None) -> Diagnostic:

@@ -1,6 +1,7 @@
 """One script from begin to end: drives its guest, routes its calls, keeps its budgets, writes its outcome.
 
 Lives in one event loop. The guest runs on threads of its own; what it sends arrives here as frames, already checked.
+A run that needs a person ends this object too, with the outcome `paused`: another one goes on from the journal.
 """
 
 from __future__ import annotations
@@ -8,67 +9,57 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isolith import ending
 from isolith.artifacts import ArtifactStore
-from isolith.calls import CallDesk, Identity
-from isolith.checking import Checking, CheckMode
+from isolith.calls import CallDesk
+from isolith.checking import Checking
+from isolith.durability import Durability
 from isolith.events import Event, EventLog
-from isolith.given import Unfit, refuse_unfit
+from isolith.given import Unfit
 from isolith.host_services import HostServices
 from isolith.internal import internal_error
-from isolith.logs import LogKeeper
 from isolith.normalize import Prepared, Refused, prepare
-from isolith.outcome import Diagnostic, Outcome, Usage
+from isolith.order import Order, inputs_of, limits_of, start_frame
+from isolith.outcome import Outcome, Usage
+from isolith.post import Post
 from isolith.reply import Reply, reply_of
+from isolith.said import Said
+from isolith.use import Identity
 from isolith_runtime import protocol
 from isolith_runtime.driver import Guest, State, Supply
-from isolith_runtime.inputs import Inputs, Recording
-from isolith_runtime.limits import Limits, Stop
+from isolith_runtime.limits import Stop
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Callable
 
-    from isolith.budgets import Budgets
-    from isolith_bindings.catalog import Catalog
+    from isolith.journal.model import Decided
+    from isolith.outcome import PendingCall
+    from isolith_runtime.inputs import Recording
 
 _CALLS_PATIENCE_S = 0.2
 """Seconds that calls get to end after their cancellation, before the outcome is written without them."""
-
-_BATCH_SLACK = 4 * 1024 * 1024
-
-
-@dataclass(frozen=True)
-class Order:
-    """What was asked for: one script with all that goes with it."""
-
-    script: str | bytes
-    input: object
-    budgets: Budgets
-    warnings: tuple[Diagnostic, ...]
-    catalog: Catalog
-    supply: Callable[[], Awaitable[Supply]]
-    principal: str | None = None
-    session: str | None = None
-    validate: Callable[[object], object] | None = None
-    replay: Recording | None = None
-    check: CheckMode = "strict"
 
 
 class Execution:
     """A script under way. Made by `CodeMode.start`, in a running event loop."""
 
     def __init__(self, order: Order) -> None:
-        self.execution_id = uuid.uuid4().hex
+        history = None if order.durable is None else order.durable.history
+        self.execution_id = uuid.uuid4().hex if history is None else history.order.execution_id
         self._order = order
         self._budgets = order.budgets
         self._events = EventLog(self.execution_id)
         self._artifacts = ArtifactStore()
-        self._inputs = Inputs() if order.replay is None else Inputs.replay(order.replay)
+        self._inputs = inputs_of(order)
         self._loop = asyncio.get_running_loop()
         self._begun = time.perf_counter()
+        self._said = Said(self._budgets, self._events, order.warnings)
+        self._post = Post(self._guest_ready, self._deliver)
+        self._durability = None
+        if order.durable is not None:
+            self._durability = Durability(order.durable, order, self._inputs, self._artifacts, self.diverge)
         self._desk = CallDesk(
             Identity(self.execution_id, order.principal, order.session),
             order.catalog,
@@ -78,23 +69,20 @@ class Execution:
             HostServices(order.catalog, self._artifacts),
             self._answer,
             self._refuse,
+            order.policy,
+            None if self._durability is None else self._durability.recorder,
+            self._reconsider,
+            self.fail_internally,
         )
         self._check = Checking(order.check, order.catalog.connectors)
         self._guest: Guest | None = None
         self._script: Prepared = Prepared("", "", (), ())
-        self._outbox: list[str] = []
         self._timers: list[asyncio.TimerHandle] = []
-        self._wake: asyncio.TimerHandle | None = None
-        self._flushing = False
-        self._taking = False
         self._parked_at: int | None = None
+        self._value_bytes = 0
         self._forced: Stop | str | None = None
-        self._warnings: list[Diagnostic] = list(order.warnings)
-        self._logs = LogKeeper(self._budgets.log_bytes)
-        self._emits_left = self._budgets.emit_events
-        self._output_bytes = 0
-        self._truncated = False
         self._outcome: asyncio.Future[Outcome] = self._loop.create_future()
+        self._task_of_end: asyncio.Task[None] | None = None
         self._task = self._loop.create_task(self._begin())
 
     # for callers
@@ -115,6 +103,17 @@ class Execution:
         """The bytes under one of its handles. Raises KeyError for any other."""
         return self._artifacts.read(handle)
 
+    def pending(self) -> tuple[PendingCall, ...]:
+        """What waits for people now."""
+        return self._desk.pending()
+
+    def decided(self, decided: Decided) -> bool:
+        """A person has answered while it runs. Whether it takes that: not where it is being put away just now."""
+        if self._task_of_end is not None or self._durability is None:
+            return False
+        self._durability.decided(self._desk, decided)
+        return True
+
     def when_done(self, callback: Callable[[], object]) -> None:
         """Call back in the loop when the outcome is there."""
         self._outcome.add_done_callback(lambda _: callback())
@@ -131,45 +130,40 @@ class Execution:
             if isinstance(prepared, Refused):
                 self._end(Reply("failed", error=prepared.diagnostic))
                 return
-            self._script = prepared
-            self._warnings += prepared.warnings
-            start = self._start_frame()
+            self._script = self._said.script = prepared
+            self._said.warnings += prepared.warnings
+            start: str | None = start_frame(self._order, prepared.text, self._inputs.random_seed)
             judged = await self._check.judged(prepared)
             if isinstance(judged, Refused):
                 self._end(Reply("failed", error=judged.diagnostic))
                 return
             supply = await self._order.supply()
+            if self._durability is not None:
+                start = await self._durability.begin(self.execution_id, supply, start or "")
             if self._task_of_end is not None:
                 return  # cancelled meanwhile: the image may have taken its time
-            self._timers.append(self._loop.call_later(self._budgets.wall_s, self._force, "wall_exceeded"))
-            self._guest = Guest(supply, self._limits(), self._inputs, self._on_batch)
-            self._guest.deliver([start])
+            self._timers.append(self._loop.call_later(self._wall_s(), self._force, "wall_exceeded"))
+            self._start_guest(supply, start)
         except Unfit as unfit:
             self._end(Reply("failed", error=unfit.diagnostic))
         except Exception as error:  # noqa: BLE001 - the border of the execution: its outcome says it
-            self._end(Reply("failed", error=internal_error(error, execution_id=self.execution_id)))
+            self.fail_internally(error)
 
-    def _limits(self) -> Limits:
-        budgets = self._budgets
-        return Limits(budgets.cpu_ms, budgets.memory_bytes, budgets.value_bytes + _BATCH_SLACK, budgets.fuel)
+    def _start_guest(self, supply: Supply, start: str | None) -> None:
+        """Run the guest from its first frame; without one, wake the one that was put away."""
+        asleep = None if self._durability is None else self._durability.asleep
+        self._guest = Guest(supply, limits_of(self._budgets), self._inputs, self._on_batch, asleep)
+        if start is None and self._durability is not None:
+            self._post.held = True
+            self._durability.restore(self._desk, self._said)
+            self._post.held = False
+            self._rest(None)
+        elif start is not None:
+            self._guest.deliver([start])
 
-    def _start_frame(self) -> str:
-        """The first frame. Raises Unfit for an input that cannot cross."""
-        budgets = self._budgets
-        refuse_unfit(self._order.input, budgets.input_bytes)
-        return protocol.start(
-            {
-                "source": self._script.text,
-                "input": self._order.input,
-                "connectors": self._order.catalog.granted(),
-                "snippets": [],
-                "limits": {name: value for name, value in budgets.model_dump().items() if value is not None},
-                "seed": self._inputs.random_seed,
-                "log_bytes": budgets.log_bytes,
-                "emit_events": budgets.emit_events,
-                "value_bytes": budgets.value_bytes,
-            }
-        )
+    def _wall_s(self) -> float:
+        spent = 0.0 if self._durability is None else self._durability.wall_s
+        return max(0.001, self._budgets.wall_s - spent)
 
     # while it runs
 
@@ -179,121 +173,91 @@ class Execution:
         try:
             self._take_batch(frames, state)
         except Exception as error:  # noqa: BLE001 - the border to the loop, which would log it and let everyone wait
-            self._end(Reply("failed", error=internal_error(error, execution_id=self.execution_id)))
-            if self._guest is not None:
-                self._guest.stop(Stop.CANCELLED)
+            self.fail_internally(error)
 
     def _take_batch(self, frames: list[protocol.Frame], state: State) -> None:
         delay: float | None = None
         if frames and isinstance(frames[-1], (protocol.Result, protocol.Failure)):
             self._desk.hold()
-        self._taking = True
+        self._post.held = True
         for frame in frames:
             if isinstance(frame, protocol.Parked):
                 delay, self._parked_at = frame.delay, frame.line
             elif isinstance(frame, (protocol.Result, protocol.Failure)):
                 self._end_by_frame(frame)
                 return
+            elif isinstance(frame, protocol.Call):
+                self._desk.take(frame)
+            elif isinstance(frame, protocol.Cancel):
+                self._desk.give_up(frame.number)
             else:
-                self._take(frame)
-        self._taking = False
+                self._said.take(frame)
+        self._post.held = False
+        if self._task_of_end is not None:
+            return
         if state is State.GONE:
             self._end(self._gone())
         elif state.ready:
             self._rest(delay)
 
-    def _take(self, frame: protocol.Frame) -> None:
-        if isinstance(frame, protocol.Call):
-            self._desk.take(frame)
-        elif isinstance(frame, protocol.Cancel):
-            self._desk.give_up(frame.number)
-        elif isinstance(frame, protocol.Log):
-            self._log(frame)
-        elif isinstance(frame, protocol.Emit):
-            self._emit("emit", frame.size, value=frame.value)
-        elif isinstance(frame, protocol.Progress):
-            text = frame.text and frame.text[:_MAX_PROGRESS_TEXT]
-            self._emit("progress", 0, done=frame.done, total=frame.total, text=text)
-        elif isinstance(frame, protocol.Warn):
-            self._warn(frame)
-
     def _rest(self, delay: float | None) -> None:
         """The guest waits: deliver what there is, or see to it that something will wake it."""
-        if self._wake is not None:
-            self._wake.cancel()
-            self._wake = None
-        if self._outbox:
-            self._flush()
-        elif delay is not None:
-            self._wake = self._loop.call_later(delay, self._flush_timer)
-        elif not self._desk.under_way:
+        if self._durability is not None and self._durability.replays:
+            self._deliver_recorded(self._durability)
+        elif not self._post.rest(delay) and not self._desk.under_way:
             self._force("silent")
-
-    def _answer(self, frame: str) -> None:
-        self._outbox.append(frame)
-        if self._taking:
-            return  # what is refused at once crosses when the batch is done
-        if self._desk.under_way:
-            self._flush_soon()
         else:
-            self._flush()  # nothing else can become ready in this turn of the loop
+            self._reconsider()
 
-    def _flush_soon(self) -> None:
-        """Deliver in the loop's next turn, so that answers that are ready together cross together."""
-        if not self._flushing:
-            self._flushing = True
-            self._loop.call_soon(self._flush)
-
-    def _flush_timer(self) -> None:
-        """A timer of the script is due."""
-        self._wake = None
-        guest = self._guest
-        if guest is not None and guest.state.ready and self._forced is None:
-            frames, self._outbox = self._outbox, []
-            guest.deliver(frames)
-
-    def _flush(self) -> None:
-        self._flushing = False
-        guest = self._guest
-        if guest is None or not guest.state.ready or not self._outbox or self._forced is not None:
+    def _reconsider(self) -> None:
+        """Put the run away where nothing can go on before people have answered."""
+        guest, durability = self._guest, self._durability
+        if durability is None or guest is None or not guest.state.ready or self._forced is not None:
             return
-        if self._wake is not None:
-            self._wake.cancel()
-            self._wake = None
-        frames, self._outbox = self._outbox, []
-        guest.deliver(frames)
+        if self._post.empty and not durability.replays and self._desk.only_people and self._task_of_end is None:
+            self._task_of_end = self._loop.create_task(self._pause(durability, guest))
 
-    def _log(self, frame: protocol.Log) -> None:
-        record = self._logs.take(frame)
-        if record is not None:
-            self._events.append("log", level=record.level, message=record.message, attrs=record.attrs, line=frame.line)
-
-    def _emit(self, name: str, size: int, **parts: object) -> None:
-        self._emits_left -= 1
-        self._output_bytes += size
-        if self._emits_left < 0 or self._output_bytes > self._budgets.value_bytes:
-            if not self._truncated:
-                limit = self._budgets.emit_events
-                self._events.append("truncated", message=f"more than {limit:,} events emitted: `emit_events`")
-            self._truncated = True
+    def _deliver_recorded(self, durability: Durability) -> None:
+        """What the journal says the guest was given next."""
+        found = durability.next_delivery()
+        if found is None:
+            self.diverge("what it asked for", "answers to calls that it did not ask for")
             return
-        self._events.append(name, **parts)
+        assert self._guest is not None  # noqa: S101 - it rests
+        self._guest.deliver(found)
+        if not durability.replays:
+            for number, frame in durability.recorder.left():
+                self._post.put(number, frame, more=True)
 
-    def _warn(self, frame: protocol.Warn) -> None:
-        if len(self._warnings) < _MAX_WARNINGS:
-            line = self._script.source_line(frame.line) if frame.line else None
-            self._warnings.append(
-                Diagnostic(
-                    kind=frame.kind,  # type: ignore[arg-type]
-                    message=frame.message[:2000],
-                    line=frame.line if line is not None else None,
-                    source_line=line[:500] if line is not None else None,
-                )
-            )
+    def _guest_ready(self) -> bool:
+        replays = self._durability is not None and self._durability.replays
+        guest = self._guest
+        return guest is not None and guest.state.ready and self._forced is None and not replays
+
+    def _deliver(self, frames: list[str], numbers: tuple[int, ...]) -> None:
+        assert self._guest is not None  # noqa: S101 - it is ready
+        if self._durability is not None:
+            self._durability.delivered(self._desk, numbers)
+        self._guest.deliver(frames)
+
+    def _answer(self, number: int, frame: str) -> None:
+        self._post.put(number, frame, more=self._desk.under_way)
 
     # ending
 
-    _task_of_end: asyncio.Task[None] | None = None
+    def diverge(self, asked: str, recorded: str) -> None:
+        """A replay went another way than the journal."""
+        self._stop_guest()
+        self._end(Reply("failed", error=ending.of_divergence(asked, recorded)))
+
+    def fail_internally(self, error: Exception) -> None:
+        """A bug of ours, or a journal that cannot be written: nothing can go on."""
+        self._stop_guest()
+        self._end(Reply("failed", error=internal_error(error, execution_id=self.execution_id)))
+
+    def _stop_guest(self) -> None:
+        if self._guest is not None:
+            self._guest.stop(Stop.CANCELLED)
 
     def _refuse(self, why: str) -> None:
         """The guest lied: it is stopped, and nothing it said after counts."""
@@ -310,11 +274,15 @@ class Execution:
                 self._end(self._forced_reply(None))
 
     def _end_by_frame(self, frame: protocol.Result | protocol.Failure) -> None:
-        if isinstance(frame, protocol.Result):
-            self._output_bytes += frame.size
+        missing = "" if self._durability is None else self._durability.missing()
+        if missing:
+            self.diverge("no further call before its end", missing)
+        elif isinstance(frame, protocol.Result):
+            self._value_bytes = frame.size
             self._end(reply_of(frame, self._script, self._budgets, self._order.validate))
         else:
-            self._end(Reply("failed", error=ending.of_failure(frame, self._script, self._facts())))
+            error = ending.of_failure(frame, self._script, self._facts())
+            self._end(Reply(ending.status_of(error), error=error))
 
     def _gone(self) -> Reply:
         guest = self._guest
@@ -329,12 +297,11 @@ class Execution:
 
     def _forced_reply(self, line: int | None) -> Reply:
         waiting = self._desk.first_under_way()
+        line = line or (waiting[1] if waiting else self._parked_at)
         if self._forced == "wall_exceeded":
-            line = line or (waiting[1] if waiting else self._parked_at)
             return Reply("failed", error=ending.of_wall(self._script, self._budgets, waiting, line))
         if self._forced == "silent":
             return Reply("failed", error=ending.of_silence(self._script))
-        line = line or (waiting[1] if waiting else self._parked_at)
         return Reply("cancelled", error=ending.of_cancel(self._script, line))
 
     def _facts(self) -> ending.Facts:
@@ -346,16 +313,41 @@ class Execution:
         if self._task_of_end is None:
             self._task_of_end = self._loop.create_task(self._finish(reply))
 
+    async def _pause(self, durability: Durability, guest: Guest) -> None:
+        """Put the guest away and end with what is pending; or go on, where people have answered meanwhile."""
+        self._stop_timers()
+        try:
+            outcome = await self._written(Reply("paused"))
+            answered = await durability.pause(guest, outcome)
+        except Exception as error:  # noqa: BLE001 - everyone waits for an outcome, so there is one whatever happens
+            self._task_of_end = None
+            self.fail_internally(error)
+            return
+        if answered:
+            outcome = await durability.go_on()
+        else:
+            await self._desk.close(_CALLS_PATIENCE_S, resting=True)
+        self._tell(outcome)
+
     async def _finish(self, reply: Reply) -> None:
         """Cancel what is left, write the outcome, tell everybody. Once."""
-        for timer in [*self._timers, *([self._wake] if self._wake else [])]:
-            timer.cancel()
+        self._stop_timers()
         await self._desk.close(_CALLS_PATIENCE_S)
         try:
             outcome = await self._written(reply)
+            if self._durability is not None:
+                await self._durability.end(outcome)
         except Exception as error:  # noqa: BLE001 - everyone waits for an outcome, so there is one whatever happens
             diagnostic = internal_error(error, execution_id=self.execution_id)
             outcome = Outcome(execution_id=self.execution_id, status="failed", error=diagnostic, usage=self._usage())
+        self._tell(outcome)
+
+    def _stop_timers(self) -> None:
+        self._post.stop()
+        for timer in self._timers:
+            timer.cancel()
+
+    def _tell(self, outcome: Outcome) -> None:
         self._events.append("outcome", status=outcome.status)
         self._events.close()
         self._outcome.set_result(outcome)
@@ -368,25 +360,23 @@ class Execution:
             value=shown.value,
             value_type=reply.value_type,
             error=reply.error,
-            warnings=self._check.added((*self._warnings, *reply.warnings), reply.error),
-            logs=tuple(self._logs.records),
+            warnings=self._check.added((*self._said.warnings, *reply.warnings), reply.error),
+            logs=self._said.logs,
             calls=self._desk.records(),
+            pending=self._desk.pending() if reply.status == "paused" else (),
             artifacts=self._artifacts.records(),
-            truncated=self._truncated or self._logs.truncated or shown.truncated,
+            truncated=self._said.truncated or shown.truncated,
             usage=self._usage(),
         )
 
     def _usage(self) -> Usage:
         spent = self._guest.spent if self._guest is not None else ending.NOTHING_SPENT
+        before, passes = (0.0, 1) if self._durability is None else (self._durability.wall_s, self._durability.passes)
         return Usage(
             cpu_ms=round(spent.cpu_ns / 1e6, 3),
-            wall_ms=round((time.perf_counter() - self._begun) * 1e3, 3),
+            wall_ms=round((time.perf_counter() - self._begun + before) * 1e3, 3),
             memory_bytes=spent.memory_bytes,
             calls=self._desk.admitted,
-            output_bytes=self._output_bytes + self._logs.bytes,
-            passes=1 if self._guest is not None else 0,
+            output_bytes=self._value_bytes + self._said.bytes,
+            passes=passes if self._guest is not None else 0,
         )
-
-
-_MAX_WARNINGS = 200
-_MAX_PROGRESS_TEXT = 1000

@@ -9,6 +9,8 @@ from isolith.outcome import LogRecord
 from isolith_runtime.guest import codec
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from isolith_runtime import protocol
 
 MAX_LINES = 10_000
@@ -23,6 +25,14 @@ class LogKeeper:
         self.records: list[LogRecord] = []
         self.bytes = 0
         self.truncated = False
+
+    def restore(self, records: Sequence[LogRecord]) -> None:
+        """Lines that were kept before this pass; their bytes count."""
+        for record in records:
+            size = len(record.message.encode()) + 1 + (len(codec.dumps(record.attrs).encode()) if record.attrs else 0)
+            self._left -= size
+            self.bytes += size
+            self.records.append(record)
 
     def take(self, frame: protocol.Log) -> LogRecord | None:
         """Keep one line. The first that does not fit is cut and says so; the rest are dropped, and None."""

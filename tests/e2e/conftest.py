@@ -14,6 +14,8 @@ import pytest
 
 from isolith import CallContext, CallError, CodeMode, connector, method
 from isolith.supply import get_supply
+from isolith_bindings.policy import Policy
+from isolith_bindings.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -92,9 +94,8 @@ class Crm:
         """Answer with what was not promised."""
         return "not a number"  # type: ignore[return-value] # pyright: ignore[reportReturnType]
 
-    @method(policy="ask")
     async def delete(self, id: int) -> None:  # noqa: A002
-        """Needs a person."""
+        """Is not allowed for the contact 1."""
         self.reached.append(f"delete {id}")
 
     @method(policy="deny")
@@ -117,6 +118,9 @@ class Crm:
     async def who(self, ctx: CallContext) -> dict[str, str | None]:
         """For whom this call is made."""
         return {"principal": ctx.principal, "session": ctx.session}
+
+
+SPARING = Policy(preset="trusted", rules=(Rule(action="deny", match=("crm.delete",), where={"id": 1}),))  # type: ignore[dict-item]
 
 
 @connector("echo")
@@ -160,7 +164,7 @@ def echo() -> Echo:
 
 @pytest.fixture
 async def code_mode(crm: Crm, echo: Echo) -> AsyncGenerator[CodeMode]:
-    async with CodeMode([crm, echo]) as made:
+    async with CodeMode([crm, echo], policy=SPARING) as made:
         yield made
 
 

@@ -20,7 +20,7 @@ FAILURES = {
     "crm.get(wrong=1)": ("invalid_arguments", "crm.get has no argument `wrong`. It takes: id"),
     "crm.lie()": ("invalid_result", "crm.lie did not give `int`: "),
     "crm.unavailable()": ("tool_unavailable", "closed today"),
-    "crm.delete(id=1)": ("denied", "crm.delete needs a person's approval"),
+    "crm.delete(id=1)": ("denied", "crm.delete is not allowed here: "),
     "crm.purge()": ("unknown_tool", "crm has no method 'purge'"),
     "crm.no_such_method()": ("unknown_tool", "crm has no method 'no_such_method'"),
     "tools.mail.send()": ("unknown_tool", "there is no connector 'mail' in this run"),
@@ -154,7 +154,7 @@ async def test_a_refused_call_never_reaches_the_connector(code_mode: CodeMode, c
     outcome = await code_mode.execute("for call in (crm.delete,):\n    call(id=1)")
     assert outcome.error is not None
     assert (outcome.error.kind, crm.reached) == ("denied", [])
-    assert outcome.error.hint == "leave this call to a person, or have the host allow it"
+    assert "what it asks of `id` (rule 1)" in outcome.error.message
 
 
 async def test_the_nearest_names_are_said(code_mode: CodeMode) -> None:

@@ -12,9 +12,10 @@ import structlog.testing
 
 from isolith.artifacts import ArtifactStore
 from isolith.budgets import Budgets
-from isolith.calls import CallDesk, Identity
+from isolith.calls import CallDesk
 from isolith.events import EventLog
 from isolith.host_services import HostServices
+from isolith.use import Identity
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.errors import CallError
 from isolith_bindings.testing import RecordingConnector
@@ -64,7 +65,7 @@ class Desk:
             self.events,
             self.artifacts,
             HostServices(catalog, self.artifacts),
-            lambda frame: self.answers.append(json.loads(frame)),
+            lambda _number, frame: self.answers.append(json.loads(frame)),
             self.refused.append,
         )
 

@@ -10,8 +10,10 @@ import pytest
 import structlog.testing
 
 from isolith.budgets import Budgets
-from isolith.execution import Execution, Order
+from isolith.execution import Execution
+from isolith.order import Order
 from isolith.reply import Reply
+from isolith.said import Said
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.testing import RecordingConnector
 from isolith_runtime.errors import ImageError
@@ -78,7 +80,7 @@ async def test_a_batch_that_breaks_the_host_is_a_bug_with_an_id(
     def broken(*_: object) -> NoReturn:
         raise RuntimeError("secret-4711")
 
-    monkeypatch.setattr(Execution, "_log", broken)
+    monkeypatch.setattr(Said, "take", broken)
     with structlog.testing.capture_logs() as logs:
         execution = Execution(order(having(supply), "print(1)\nwhile True: pass"))
         outcome = await asyncio.wait_for(execution.outcome(), 5)

@@ -1,0 +1,247 @@
+"""Runs that outlive their process: decided by people, gone on with, tried again, taken over from hosts that stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from isolith.budgets import Budgets
+from isolith.durability import Durable
+from isolith.errors import UsageError
+from isolith.history import History, load_history
+from isolith.journal.errors import Leased, UnknownEntry, WrongStatus
+from isolith.journal.model import Answer
+from isolith.ledger import LEASE, How, Ledger
+from isolith.outcome import Outcome, PendingCall
+from isolith_runtime.errors import HibernationError
+from isolith_runtime.guest import codec
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from isolith.execution import Execution
+    from isolith.journal.journal import Journal
+    from isolith.journal.model import Call, Decided, Verdict
+    from isolith.journal.statuses import ExecutionStatus
+    from isolith_runtime.driver import Supply
+
+    Begin = Callable[[History, Budgets, Durable], Execution]
+    """Starts an execution that goes on with a history, under these budgets."""
+
+NOBODY = "nobody named"
+
+
+def owner_name() -> str:
+    """Who works on executions here: host and process, and a mark of its own."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True)
+class Doors:
+    """What going on needs from whoever holds the connectors."""
+
+    begin: Begin
+    running: Callable[[str], Execution | None]
+    """The execution of this id, where it runs here."""
+    supply: Callable[[Budgets], Awaitable[Supply]]
+
+
+class DurableRuns:
+    """The executions of one journal, as one host sees them."""
+
+    def __init__(self, journal: Journal, doors: Doors, owner: str | None = None) -> None:
+        self.journal = journal
+        self._doors = doors
+        self.owner = owner or owner_name()
+
+    # decisions
+
+    async def decide(  # noqa: PLR0913 - the parts of one answer
+        self,
+        execution_id: str,
+        call_id: str | int,
+        verdict: Verdict,
+        *,
+        who: str = NOBODY,
+        digest: str | None = None,
+        arguments: dict[str, object] | None = None,
+        reason: str | None = None,
+        go_on: bool = True,
+    ) -> Outcome:
+        """Answer one pending call. The answer that leaves nothing pending goes on with the run, to its next end.
+
+        `digest`: of the arguments that were looked at; an answer about others is refused. Without one, the answer is
+        about what is pending now. Raises AlreadyDecided, DigestMismatch, UnknownEntry.
+        """
+        number = _number(execution_id, call_id)
+        if digest is None:
+            digest = (await self.journal.calls.get(execution_id, number)).digest
+        edited = None if arguments is None else codec.dumps(arguments)
+        answer = Answer(execution_id, number, digest, verdict, who, edited, reason)
+        decided = await self.journal.approvals.decide(answer)
+        return await self._after(decided, go_on=go_on)
+
+    async def _after(self, decided: Decided, *, go_on: bool) -> Outcome:
+        execution_id = decided.call.execution_id
+        running = self._doors.running(execution_id)
+        if running is not None and running.decided(decided):
+            return await running.outcome()
+        if go_on and decided.execution.status == "paused" and decided.execution.pending == 0:
+            with contextlib.suppress(Leased):  # somebody else goes on with it already
+                return await self.resume(execution_id)
+        return await self.outcome(execution_id)
+
+    async def pending(self, execution_id: str | None = None) -> list[PendingCall]:
+        """What waits for people, oldest first."""
+        return [_pending(call) for call in await self.journal.approvals.pending(execution_id)]
+
+    async def outcome(self, execution_id: str) -> Outcome:
+        """How it ended, or where it stands. The value of one that was read back is JSON data."""
+        execution = await self.journal.executions.get(execution_id)
+        text = await self.journal.executions.outcome(execution_id)
+        told: dict[str, Any] = json.loads(text) if text else {"execution_id": execution_id}
+        told["status"] = execution.status
+        told["pending"] = [waiting.model_dump() for waiting in await self.pending(execution_id)]
+        return Outcome.model_validate(told)
+
+    # going on
+
+    async def resume(self, execution_id: str) -> Outcome:
+        """Go on with a paused run to its next end: woken where its image is the same, else replayed.
+
+        Raises Leased where somebody else works on it, WrongStatus where nothing is to be gone on with.
+        """
+        execution = await self.journal.executions.get(execution_id)
+        if execution.status not in {"paused", "running"}:
+            message = f"execution {execution_id} is {execution.status}: there is nothing to go on with"
+            raise WrongStatus(message, execution.status)
+        if execution.pending:
+            raise UsageError(f"{execution.pending} calls of execution {execution_id} still wait for an answer")
+        return await self._go_on(execution_id, await self._load(execution_id))
+
+    async def retry(self, execution_id: str) -> Outcome:
+        """Run one that failed, was cancelled or was left by its host again, from its journal.
+
+        What succeeded is not made again; calls whose failure ended the run are. Raises WrongStatus, Leased.
+        """
+        execution = await self.journal.executions.get(execution_id)
+        if execution.status == "running":
+            return await self.take_over(execution_id)
+        if execution.status not in {"failed", "cancelled"}:
+            message = f"execution {execution_id} is {execution.status}: only what failed is tried again"
+            raise WrongStatus(message, execution.status)
+        return await self._go_on(execution_id, (await self._load(execution_id)).for_retry(), "retry")
+
+    async def recover(self) -> list[Outcome]:
+        """Take over what hosts that stopped have left, one after another; each runs to its next end."""
+        found: list[Outcome] = []
+        for execution_id in await self.journal.leases.abandoned():
+            with contextlib.suppress(Leased, WrongStatus):
+                found.append(await self.take_over(execution_id))
+        return found
+
+    async def take_over(self, execution_id: str) -> Outcome:
+        """Go on with a run whose host has stopped. What was under way is unknown, and asked about unless repeatable."""
+        ledger = self._ledger()
+        history = await load_history(self.journal, execution_id)
+        await self._claim(ledger, history, "replay")
+        for call in await self.journal.calls.lose(ledger.lease):
+            if call.status != "unknown":
+                continue
+            if call.repeatable or call.idempotency_key:
+                await self.journal.calls.repeat(ledger.lease, call.number)
+            else:
+                await self.journal.calls.ask_again(ledger.lease, call.number, reason=_UNKNOWN)
+        current = tuple(await self.journal.calls.of(execution_id))
+        return await self._run(replace(history.without_hibernation(), calls=current), ledger)
+
+    async def expire(self) -> list[Outcome]:
+        """End the runs whose questions nobody answered in time."""
+        ended: dict[str, Outcome] = {}
+        for decided in await self.journal.approvals.expire():
+            execution_id = decided.call.execution_id
+            with contextlib.suppress(Leased, WrongStatus):
+                ended[execution_id] = await self._end_expired(execution_id, decided)
+        return list(ended.values())
+
+    async def cancel(self, execution_id: str) -> Outcome:
+        """End a run, wherever it stands: one that runs here at once, one that is paused without running it."""
+        running = self._doors.running(execution_id)
+        if running is not None:
+            running.cancel()
+            return await running.outcome()
+        return await self._close(execution_id, "cancelled", {"kind": "cancelled", "message": "the run was cancelled"})
+
+    async def _end_expired(self, execution_id: str, decided: Decided) -> Outcome:
+        call = decided.call
+        tool = f"{call.connector}.{call.method}"
+        message = f"nobody answered whether {tool} may be called, until {call.expires_at:%Y-%m-%d %H:%M} UTC"
+        return await self._close(
+            execution_id, "expired", {"kind": "expired", "message": message, "line": call.line, "tool": tool}
+        )
+
+    async def _close(self, execution_id: str, status: ExecutionStatus, error: dict[str, object]) -> Outcome:
+        lease = await self.journal.leases.acquire(execution_id, self.owner, LEASE)
+        outcome = await self.outcome(execution_id)
+        told: dict[str, object] = {**outcome.to_json(), "status": status, "error": error, "pending": []}
+        ended = Outcome.model_validate(told)
+        await self.journal.executions.move(lease, status, outcome=ended.to_json_text())
+        return ended
+
+    async def _load(self, execution_id: str) -> History:
+        try:
+            return await load_history(self.journal, execution_id)
+        except HibernationError:
+            return await load_history(self.journal, execution_id, awake=True)
+
+    async def _go_on(self, execution_id: str, history: History, how: How | None = None) -> Outcome:
+        budgets = Budgets.model_validate_json(history.order.budgets)
+        supply = await self._doors.supply(budgets)
+        asleep = history.hibernation
+        if asleep is not None and asleep.image != supply.engine.meta.digest:
+            history = history.without_hibernation()
+        ledger = self._ledger()
+        await self._claim(ledger, history, how or ("replay" if history.hibernation is None else "wake"))
+        current = {call.number: call for call in await self.journal.calls.of(execution_id)}
+        history = replace(history, calls=tuple(current[call.number] for call in history.calls))
+        return await self._run(history, ledger)
+
+    async def _run(self, history: History, ledger: Ledger) -> Outcome:
+        budgets = Budgets.model_validate_json(history.order.budgets)
+        durable = Durable(ledger, self.resume, history, history.order.origin)
+        return await self._doors.begin(history, budgets, durable).outcome()
+
+    def _ledger(self) -> Ledger:
+        return Ledger(self.journal, self.owner)
+
+    async def _claim(self, ledger: Ledger, history: History, how: How) -> None:
+        await ledger.take_over(history.order.execution_id, how, history.position)
+
+
+_UNKNOWN = "it was under way when its host stopped, and nobody knows whether it happened: approve to make it again"
+
+
+def _number(execution_id: str, call_id: str | int) -> int:
+    if isinstance(call_id, int):
+        return call_id
+    text = call_id.removeprefix(f"{execution_id}.")
+    if not text.isdigit():
+        raise UnknownEntry(f"`{call_id}` is no call of execution {execution_id}: they are named {execution_id}.NUMBER")
+    return int(text)
+
+
+def _pending(call: Call) -> PendingCall:
+    reason = call.reason or "it needs a person's answer"
+    return PendingCall(
+        call_id=f"{call.execution_id}.{call.number}",
+        connector=call.connector,
+        method=call.method,
+        arguments=cast("dict[str, object]", codec.loads(call.arguments)),
+        digest=call.digest,
+        reason=f"{reason}; it would: {call.effect}" if call.effect else reason,
+    )

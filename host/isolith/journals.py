@@ -1,0 +1,43 @@
+"""Which journal a host uses: one that it was given, or a file of its own that lasts as long as it does."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from isolith.journal.journal import Journal
+
+
+class Journals:
+    """One journal, opened when it is first needed."""
+
+    def __init__(self, given: Journal | str | Path | None) -> None:
+        self.given = given is not None
+        self._given = given
+        self._journal = given if isinstance(given, Journal) else None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._lock = asyncio.Lock()
+
+    async def open(self) -> Journal:
+        """The journal. Raises JournalError, UsageError."""
+        async with self._lock:
+            if self._journal is None:
+                self._journal = await Journal.open(self._url())
+            return self._journal
+
+    async def close(self) -> None:
+        """Close what was opened here; a journal that was given open stays so. Idempotent."""
+        if self._journal is not None and not isinstance(self._given, Journal):
+            await self._journal.close()
+            self._journal = None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def _url(self) -> str:
+        if self._given is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="isolith-journal-")
+            return f"sqlite:///{Path(self._folder.name) / 'journal.db'}"
+        text = str(self._given)
+        return text if "://" in text else f"sqlite:///{text}"

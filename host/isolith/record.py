@@ -1,0 +1,209 @@
+"""The calls of one execution as its journal has them: written as they happen, met again in a replay."""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING, cast
+
+from isolith import call_frames
+from isolith.journal.digests import digest_of_call
+from isolith.journal.model import NewCall
+from isolith.replay import Entry, Replay
+from isolith_bindings.errors import CallError
+from isolith_runtime.guest import codec
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from datetime import datetime
+
+    from isolith.calls import CallDesk
+    from isolith.history import History
+    from isolith.journal.model import Call
+    from isolith.journal.statuses import CallStatus as JournalStatus
+    from isolith.ledger import Ledger
+    from isolith.outcome import CallStatus
+    from isolith.use import Use
+    from isolith_runtime.inputs import Inputs
+
+_SETTLED: dict[JournalStatus, CallStatus] = {
+    "completed": "completed",
+    "failed": "failed",
+    "cancelled": "cancelled",
+    "rejected": "rejected",
+}
+
+
+class CallRecorder:
+    """Writes calls, and answers those that were made already.
+
+    `diverged` is told what was asked for, and what is recorded. `last`: the largest number in the journal.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        inputs: Callable[[], Inputs],
+        diverged: Callable[[str, str], None],
+        history: History | None = None,
+        last: int = 0,
+    ) -> None:
+        self.ledger = ledger
+        self.before_outcome: Callable[[], Awaitable[None]] = _nothing
+        """Done in front of an outcome that may name it."""
+        self._inputs = inputs
+        self._diverged = diverged
+        known = () if history is None else history.calls
+        self._known = {call.number: call for call in known}
+        self._rejections = {} if history is None else history.rejections
+        self._occurrences = collections.Counter((call.connector, call.method, call.digest) for call in known)
+        self._last = last
+        self.replay: Replay | None = None
+        if history is not None and history.hibernation is None:
+            # The first delivery is the first frame, which begins the replay.
+            self.replay = Replay([_entry(call) for call in known], history.batches[1:])
+        self._frames: dict[int, str] = {}
+
+    # in a replay
+
+    def meet(self, desk: CallDesk, use: Use) -> bool:
+        """A call of the script. Whether it has to be decided and made now: not where the journal knows better."""
+        if self.replay is None:
+            return True
+        verdict = self.replay.meet(use.number, use.names[0], use.method_used, self._digest(use))
+        if verdict.action == "diverge":
+            self._diverged(f"{use.path} (call {use.number}, line {use.frame.line})", verdict.recorded)
+            return False
+        if verdict.entry is None:
+            return True
+        use.entry = verdict.entry.number
+        return self.apply(desk, use, self._known[use.entry])
+
+    def apply(self, desk: CallDesk, use: Use, call: Call) -> bool:
+        """What the journal has of a call. Whether it has to be decided anew."""
+        if call.status in _SETTLED:
+            frame = desk.settle(use, _SETTLED[call.status], call.outcome, self.error_of(call))
+            if call.status == "cancelled":
+                return False  # the script gave it up itself, and is not told
+            if self.replay is not None and self.replay.under_way:
+                self._frames[use.number] = frame
+            else:
+                desk.answer(use.number, frame)
+            return False
+        use.journalled = True
+        if call.status == "approved":
+            desk.approve(use, edited(call))
+            return False
+        if call.status == "pending_approval":
+            desk.wait_for_person(use, call)
+            return False
+        desk.make_again(use)
+        return False
+
+    def error_of(self, call: Call) -> CallError | None:
+        """Why a call of the journal did not come to a result."""
+        if call.status == "rejected":
+            return rejected(call.connector, call.method, self._rejections.get(call.number))
+        if call.status == "cancelled":
+            return CallError("cancelled", f"{call.connector}.{call.method} was given up")
+        return None if call.error is None else call_frames.error_of(call.error)
+
+    def take_frame(self, number: int) -> str | None:
+        """The frame that delivers a recorded outcome; once."""
+        return self._frames.pop(number, None)
+
+    def left(self) -> list[tuple[int, str]]:
+        """Outcomes that the journal has and the guest was never given, in the order of their calls."""
+        found, self._frames = sorted(self._frames.items()), {}
+        return found
+
+    # as they happen
+
+    async def started(self, use: Use) -> None:
+        """A call that is about to be made. Raises JournalError."""
+        inputs = self._inputs()
+        if use.journalled:
+            if not use.approved:
+                return  # made again: the journal knows that it was started
+            call = await self.ledger.begun(use.entry, inputs)
+            arguments = edited(call)
+            use.arguments = use.arguments if arguments is None else arguments
+            return
+        use.journalled = True
+        await self.ledger.started(self._new(use), inputs)
+
+    async def asked(self, use: Use, reason: str, effect: str | None, expires_at: datetime | None) -> Call:
+        """A call that a person must answer. Raises JournalError."""
+        use.journalled = True
+        return await self.ledger.asked(
+            self._new(use), self._inputs(), reason=reason, effect=effect, expires_at=expires_at
+        )
+
+    async def completed(self, use: Use, outcome: str) -> str:
+        """Its result; gives what the script is to be given. Raises JournalError."""
+        await self.before_outcome()
+        call = await self.ledger.ended(use.entry, "completed", outcome=outcome)
+        use.journalled = False
+        return call.outcome or "null"
+
+    async def failed(self, use: Use, error: str) -> None:
+        """Its failure. Raises JournalError."""
+        await self.ledger.ended(use.entry, "failed", error=error)
+        use.journalled = False
+
+    async def refused(self, use: Use, error: str) -> None:
+        """It was not made."""
+        await self.ledger.refused(self._new(use), error)
+
+    async def cancelled(self, use: Use) -> None:
+        """The script, or whoever ended the run, gave it up."""
+        await self.ledger.ended(use.entry, "cancelled")
+
+    def _new(self, use: Use) -> NewCall:
+        use.entry = use.number if use.number > self._last else self._last + 1
+        self._last = use.entry
+        digest = self._digest(use)
+        key = (use.names[0], use.method_used, digest)
+        occurrence = self._occurrences[key]
+        self._occurrences[key] += 1
+        method = use.method
+        repeatable = method is None or (method.annotations.trusted and method.annotations.read_only is True)
+        idempotent = method is not None and method.idempotent
+        return NewCall(
+            number=use.entry,
+            connector=use.names[0],
+            method=use.method_used,
+            arguments=codec.dumps(use.frame.arguments),
+            occurrence=occurrence,
+            pass_number=self.ledger.pass_number,
+            line=use.frame.line,
+            idempotency_key=f"{self.ledger.lease.execution_id}.{use.entry}" if idempotent else None,
+            repeatable=repeatable or idempotent,
+            revertible=method is not None and method.revert is not None,
+        )
+
+    def _digest(self, use: Use) -> str:
+        return digest_of_call(use.names[0], use.method_used, codec.dumps(use.frame.arguments))
+
+
+async def _nothing() -> None:
+    """Nothing to do."""
+
+
+def edited(call: Call) -> dict[str, object] | None:
+    """The arguments that an approver wrote in place of the script's."""
+    if call.edited_arguments is None:
+        return None
+    return cast("dict[str, object]", codec.loads(call.edited_arguments))
+
+
+def _entry(call: Call) -> Entry:
+    return Entry(call.number, call.connector, call.method, call.digest, call.status in _SETTLED)
+
+
+def rejected(connector: str, method: str, reason: str | None) -> CallError:
+    """What the script is told where a person said no."""
+    why = f": {reason}" if reason else ""
+    return CallError("rejected", f"a person rejected {connector}.{method}{why}", hint=_GO_ON)
+
+
+_GO_ON = "catch ToolError to go on without it"

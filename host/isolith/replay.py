@@ -1,0 +1,87 @@
+"""A script run again against its journal: what each of its calls is answered with, and in which order. Pure.
+
+The guest is given the same clock, seed, input and deliveries, so it asks for the same calls. They are identified by
+method, arguments and occurrence, not by number: calls made together may be numbered in another order by another
+version of the guest, and stay parallel.
+"""
+
+from __future__ import annotations
+
+import collections
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Identification = tuple[str, str, str]
+"""Connector, method, digest of the arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One call as the journal has it, as far as a replay must know. `settled`: it has an outcome."""
+
+    number: int
+    connector: str
+    method: str
+    digest: str
+    settled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What to do with a call of a script that is replayed.
+
+    `deliver`: the outcome of `entry` is its answer. `go_on`: `entry` was not settled; what becomes of it is decided
+    anew. `perform`: the journal ends before it. `diverge`: the journal says that something else happened.
+    """
+
+    action: Literal["deliver", "go_on", "perform", "diverge"]
+    entry: Entry | None = None
+    recorded: str = ""
+    """With `diverge`: what the journal has instead."""
+
+
+class Replay:
+    """Walks one journal. `batches`: the numbers of the calls whose outcomes were delivered together, in order."""
+
+    def __init__(self, entries: Sequence[Entry], batches: Sequence[Sequence[int]]) -> None:
+        self._waiting: dict[Identification, collections.deque[Entry]] = {}
+        for entry in entries:
+            key = (entry.connector, entry.method, entry.digest)
+            self._waiting.setdefault(key, collections.deque()).append(entry)
+        self._batches = collections.deque(tuple(batch) for batch in batches)
+        self._numbers: dict[int, int] = {}
+
+    @property
+    def under_way(self) -> bool:
+        """Whether deliveries of the journal are left."""
+        return bool(self._batches)
+
+    def meet(self, number: int, connector: str, method: str, digest: str) -> Verdict:
+        """The script asks for call `number`."""
+        found = self._waiting.get((connector, method, digest))
+        if found:
+            entry = found.popleft()
+            self._numbers[entry.number] = number
+            return Verdict("deliver" if entry.settled else "go_on", entry)
+        if not self._batches:
+            return Verdict("perform")
+        return Verdict("diverge", recorded=self._expected())
+
+    def next_batch(self) -> tuple[int, ...] | None:
+        """The next delivery, in this run's numbers; None where the script never asked for what was delivered."""
+        batch = self._batches.popleft()
+        if any(number not in self._numbers for number in batch):
+            return None
+        return tuple(self._numbers[number] for number in batch)
+
+    def missing(self) -> str:
+        """Calls of the journal that the script, at the end of it, has not asked for; empty where there are none."""
+        return self._expected() if any(self._waiting.values()) else ""
+
+    def _expected(self) -> str:
+        left = sorted((entry for found in self._waiting.values() for entry in found), key=lambda entry: entry.number)
+        names = [f"{entry.connector}.{entry.method} (call {entry.number})" for entry in left[:3]]
+        return " and ".join(names) if names else "no further call"

@@ -1,0 +1,94 @@
+"""One use of a method by a script, from the moment it was admitted to its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from isolith.outcome import CallRecord, CallStatus, Diagnostic, PendingCall
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from isolith_bindings.connector import Connector, Method, Variant
+    from isolith_runtime import protocol
+
+HOST = ""
+"""The connector name under which a script reaches the host's own services."""
+
+HOST_SHOWN = "isolith"
+"""The same as it is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """For whom an execution runs."""
+
+    execution_id: str
+    principal: str | None
+    session: str | None
+
+    def call_id(self, number: int) -> str:
+        """The name of one of its calls."""
+        return f"{self.execution_id}.{number}"
+
+
+@dataclass(slots=True)
+class Use:
+    """One call. `number`: as the guest counts; `entry`: as the journal does."""
+
+    frame: protocol.Call
+    call_id: str
+    entry: int
+    connector: Connector | None = None
+    method: Method | None = None
+    variant: Variant = ""
+    status: CallStatus = "running"
+    started: float | None = None
+    duration_ms: float | None = None
+    error: Diagnostic | None = None
+    task: asyncio.Task[None] | None = None
+    pending: PendingCall | None = None
+    journalled: bool = False
+    """Whether the journal has an entry that is not settled."""
+    approved: bool = False
+    arguments: dict[str, object] = field(default_factory=dict[str, object])
+    """What is sent: what the script gave, or what the approver wrote instead."""
+
+    @property
+    def number(self) -> int:
+        """Its number, as the guest counts."""
+        return self.frame.number
+
+    @property
+    def open(self) -> bool:
+        """Whether an answer is owed."""
+        return self.status in {"running", "pending"}
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Connector and method as they are shown."""
+        return (self.frame.connector or HOST_SHOWN, self.method.name if self.method else self.frame.method)
+
+    @property
+    def path(self) -> str:
+        """The same as one text, with the variant."""
+        return ".".join(filter(None, (*self.names, self.variant)))
+
+    @property
+    def method_used(self) -> str:
+        """Method and variant, by which the journal knows it."""
+        return ".".join(filter(None, (self.names[1], self.variant)))
+
+    def record(self) -> CallRecord:
+        """As the outcome lists it."""
+        connector, method = self.names
+        return CallRecord(
+            call_id=self.call_id,
+            connector=connector,
+            method=method,
+            status=self.status,
+            duration_ms=self.duration_ms,
+            line=self.frame.line,
+            error=self.error,
+        )

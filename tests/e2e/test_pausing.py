@@ -1,0 +1,156 @@
+"""A run that needs a person pauses, costs nothing while it waits, and goes on as if it had only waited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isolith import CodeMode, connector, method
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+pytestmark = pytest.mark.anyio
+
+
+class Ledger:
+    """What was really done."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, object]] = []
+
+
+def bank_of(ledger: Ledger) -> object:
+    @connector("bank")
+    class Bank:
+        async def balance(self, account: str) -> int:
+            """What is there."""
+            ledger.done.append(("balance", account))
+            return 100
+
+        @method(policy="ask")
+        async def pay(self, to: str, amount: int) -> str:
+            """Send money."""
+            ledger.done.append(("pay", (to, amount)))
+            return f"paid {amount} to {to}"
+
+    return Bank
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger()
+
+
+@pytest.fixture
+async def bank(ledger: Ledger) -> AsyncIterator[CodeMode]:
+    async with CodeMode(connectors=[bank_of(ledger)]) as code_mode:
+        yield code_mode
+
+
+ASYNC = """
+before = await bank.balance(account="a")
+got = await bank.pay(to="b", amount=before // 2)
+[before, got, await bank.balance(account="b")]
+"""
+SYNC = ASYNC.replace("await ", "")
+
+
+@pytest.mark.parametrize("script", [ASYNC, SYNC], ids=["async", "sync"])
+async def test_it_pauses_and_goes_on(bank: CodeMode, ledger: Ledger, script: str) -> None:
+    outcome = await bank.execute(script)
+    assert outcome.error is None
+    assert (outcome.status, outcome.exit_code) == ("paused", 4)
+    [waiting] = outcome.pending
+    assert (waiting.connector, waiting.method, waiting.arguments) == ("bank", "pay", {"to": "b", "amount": 50})
+    assert ledger.done == [("balance", "a")]
+    final = await bank.approve(outcome.execution_id, waiting.call_id, digest=waiting.digest)
+    assert final.error is None
+    assert (final.status, final.value) == ("completed", [100, "paid 50 to b", 100])
+    assert ledger.done == [("balance", "a"), ("pay", ("b", 50)), ("balance", "b")]
+    assert [call.status for call in final.calls] == ["completed"] * 3
+    assert (final.usage.calls, final.usage.passes, final.execution_id) == (3, 2, outcome.execution_id)
+
+
+@pytest.mark.parametrize("script", [ASYNC, SYNC], ids=["async", "sync"])
+async def test_a_rejection_is_raised_in_the_script(bank: CodeMode, ledger: Ledger, script: str) -> None:
+    outcome = await bank.execute(script)
+    final = await bank.reject(outcome.execution_id, outcome.pending[0].call_id, reason="too much")
+    assert final.status == "rejected"
+    assert final.error is not None
+    assert (final.error.kind, final.error.line, final.error.tool) == ("rejected", 3, "bank.pay")
+    assert "too much" in final.error.message
+    assert ledger.done == [("balance", "a")]
+
+
+async def test_a_rejection_can_be_caught(bank: CodeMode) -> None:
+    script = "try:\n    await bank.pay(to='b', amount=1)\nexcept ToolError as error:\n    got = error.kind\ngot"
+    outcome = await bank.execute(script)
+    final = await bank.reject(outcome.execution_id, outcome.pending[0].call_id)
+    assert (final.status, final.value) == ("completed", "rejected")
+    assert [call.status for call in final.calls] == ["rejected"]
+
+
+async def test_edited_arguments_are_what_is_sent(bank: CodeMode, ledger: Ledger) -> None:
+    outcome = await bank.execute(ASYNC)
+    arguments: dict[str, object] = {"to": "c", "amount": 1}
+    final = await bank.approve(outcome.execution_id, outcome.pending[0].call_id, arguments=arguments)
+    assert final.value == [100, "paid 1 to c", 100]
+    assert ("pay", ("c", 1)) in ledger.done
+
+
+async def test_independent_calls_go_on_and_all_that_wait_are_pending_together(bank: CodeMode, ledger: Ledger) -> None:
+    script = """
+import asyncio
+async def careful(n):
+    return await bank.pay(to=f"p{n}", amount=n)
+async def loop():
+    for n in range(3):
+        await asyncio.sleep(0.01)
+        await bank.balance(account=str(n))
+    return "looped"
+await asyncio.gather(careful(1), loop(), careful(2))
+"""
+    outcome = await bank.execute(script)
+    assert [waiting.arguments["to"] for waiting in outcome.pending] == ["p1", "p2"]
+    assert [name for name, _ in ledger.done] == ["balance"] * 3
+    second, first = outcome.pending[1], outcome.pending[0]
+    still = await bank.approve(outcome.execution_id, second.call_id)
+    assert (still.status, [waiting.call_id for waiting in still.pending]) == ("paused", [first.call_id])
+    assert len(ledger.done) == 3
+    final = await bank.approve(outcome.execution_id, first.call_id)
+    assert final.value == ["paid 1 to p1", "looped", "paid 2 to p2"]
+    assert len(ledger.done) == 5
+
+
+async def test_logs_artifacts_and_warnings_are_there_after_a_wake(bank: CodeMode) -> None:
+    script = """
+print("before")
+kept = await artifact(b"abc", name="a")
+await bank.pay(to="b", amount=1)
+print("after")
+await kept.read()
+"""
+    outcome = await bank.execute(script)
+    final = await bank.approve(outcome.execution_id, outcome.pending[0].call_id)
+    assert [(line.seq, line.message) for line in final.logs] == [(1, "before"), (2, "after")]
+    assert final.value == b"abc"
+    assert len(final.artifacts) == 1
+
+
+async def test_invalid_arguments_are_refused_before_anybody_is_asked(bank: CodeMode) -> None:
+    outcome = await bank.execute("x = {'to': 'b', 'amount': 'many'}\nawait bank.pay(**x)")
+    assert outcome.error is not None
+    assert (outcome.status, outcome.error.kind) == ("failed", "invalid_arguments")
+    assert outcome.pending == ()
+
+
+async def test_a_pause_in_a_pause(bank: CodeMode) -> None:
+    script = "[await bank.pay(to=str(n), amount=n) for n in range(3)]"
+    outcome = await bank.execute(script)
+    for _ in range(3):
+        assert outcome.status == "paused"
+        outcome = await bank.approve(outcome.execution_id, outcome.pending[0].call_id)
+    assert outcome.value == ["paid 0 to 0", "paid 1 to 1", "paid 2 to 2"]
+    assert outcome.usage.passes == 4
