@@ -143,9 +143,10 @@ def _decoded(path: str) -> str:
 
 def _origin(parts: SplitResult) -> Origin:
     host = (parts.hostname or "").lower()
-    if ":" in host:
+    if "[" in parts.netloc or ":" in host:
         try:
-            host = ipaddress.IPv6Address(host).compressed
+            # A zone (`%eth0`) means something on this machine only, and lets one address have many spellings.
+            host = ipaddress.IPv6Address(host.replace("%", " ")).compressed
         except ValueError:
             raise _bad("its host is not an IPv6 address") from None
     elif not _HOST.match(host) or ".." in host:
