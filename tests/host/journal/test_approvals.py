@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.host.journal.support import LASTS, Clock, asked, created, started
 
 from isolith.journal import (
     AlreadyDecided,
@@ -23,7 +24,6 @@ from isolith.journal import (
     UnknownEntry,
     WrongStatus,
 )
-from tests.host.journal.support import LASTS, Clock, asked, created, started
 
 pytestmark = pytest.mark.anyio
 
@@ -90,7 +90,9 @@ async def test_the_second_is_told_who_was_first(journal: Journal, other: Journal
     call = await asked(journal, lease)
     first = await journal.approvals.decide(answer(call, who="ann"))
     await journal.calls.begin(lease, 1)
-    with pytest.raises(AlreadyDecided, match="already approved by ann at 2026-01-01 00:00:00 UTC; it is started") as caught:
+    with pytest.raises(
+        AlreadyDecided, match="already approved by ann at 2026-01-01 00:00:00 UTC; it is started"
+    ) as caught:
         await other.approvals.decide(answer(call, "reject", "eve"))
     assert caught.value.decision is not None
     assert caught.value.decision.who == first.decision.who
@@ -125,7 +127,11 @@ async def test_five_decided_by_two_in_any_order_and_one_sees_the_last(journal: J
     lease = await created(journal)
     calls = [await asked(journal, lease, number) for number in range(1, 6)]
     await journal.executions.move(lease, "paused")
-    attempts = [side.approvals.decide(answer(call, who="ann" if side is journal else "bob")) for call in calls for side in (journal, other)]
+    attempts = [
+        side.approvals.decide(answer(call, who="ann" if side is journal else "bob"))
+        for call in calls
+        for side in (journal, other)
+    ]
     results = await asyncio.gather(*attempts, return_exceptions=True)
     won = [result for result in results if isinstance(result, Decided)]
     lost = [result for result in results if isinstance(result, AlreadyDecided)]
@@ -190,7 +196,11 @@ async def test_a_grant_answers_so_many_times(journal: Journal, clock: Clock) -> 
     lease = await created(journal)
     waits = await asked(journal, lease, 1)
     grant = await journal.grants.give(NewGrant("crm", "delete", "ann", 2, timedelta(hours=1), reason="cleaning up"))
-    assert [(await asked(journal, lease, number)).status for number in (2, 3, 4)] == ["approved", "approved", "pending_approval"]
+    assert [(await asked(journal, lease, number)).status for number in (2, 3, 4)] == [
+        "approved",
+        "approved",
+        "pending_approval",
+    ]
     assert (await journal.calls.get(lease.execution_id, 1)) == waits
     decisions = await journal.approvals.decisions(lease.execution_id)
     assert [(d.number, d.who, d.grant_id, d.reason) for d in decisions] == [
@@ -239,7 +249,9 @@ async def test_the_last_use_of_a_grant_is_had_once(journal: Journal, other: Jour
     leases = [await created(side) for side in (journal, other)]
     new = [NewCall(number, "crm", "delete", "{}", occurrence=number) for number in range(5)]
     attempts = [
-        side.calls.ask(lease, call, reason="") for call in new for side, lease in zip((journal, other), leases, strict=True)
+        side.calls.ask(lease, call, reason="")
+        for call in new
+        for side, lease in zip((journal, other), leases, strict=True)
     ]
     statuses = [call.status for call in await asyncio.gather(*attempts)]
     assert statuses.count("approved") == 3

@@ -7,6 +7,7 @@ import json
 from typing import get_args
 
 import pytest
+from tests.host.journal.support import LASTS, Clock, asked, created, started
 
 from isolith.journal import (
     Answer,
@@ -23,7 +24,6 @@ from isolith.journal import (
 )
 from isolith.journal.digests import digest_of_call
 from isolith.journal.statuses import CALL_MOVES, CallStatus
-from tests.host.journal.support import LASTS, Clock, asked, created, started
 
 pytestmark = pytest.mark.anyio
 
@@ -47,7 +47,13 @@ async def test_what_was_called_comes_back(journal: Journal, clock: Clock) -> Non
     (call,) = await journal.calls.start(lease, [new])
     for name in new.__slots__:
         assert getattr(call, name) == getattr(new, name)
-    assert (call.status, call.attempts, call.asked, call.started_at, call.duration) == ("started", 1, 0, clock.now, None)
+    assert (call.status, call.attempts, call.asked, call.started_at, call.duration) == (
+        "started",
+        1,
+        0,
+        clock.now,
+        None,
+    )
     assert call.digest == digest_of_call("crm", "add", '{"a": "\\u00e9", "b": 1}')
     clock.advance(seconds=2)
     ended = await journal.calls.end(lease, 7, "completed", outcome='{"id":5}')

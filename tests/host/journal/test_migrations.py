@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, MetaData, Table, inspect, text
+from tests.host.journal.support import created, engine_of, started, tampered
 
 from isolith.errors import UsageError
 from isolith.journal import Journal, JournalUnavailable, NewerJournal, schema
 from isolith.journal.dialects import connect
 from isolith.journal.migrations import MIGRATIONS, migrate
-from tests.host.journal.support import created, engine_of, started, tampered
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +42,11 @@ def shape(connection: Connection) -> dict[str, object]:
             sorted((c["name"], str(c["type"]), c["nullable"]) for c in look.get_columns(name)),
             look.get_pk_constraint(name)["constrained_columns"],
             sorted(str(constraint["column_names"]) for constraint in look.get_unique_constraints(name)),
-            sorted((str(i["name"]), str(i["column_names"])) for i in look.get_indexes(name) if not i.get("duplicates_constraint")),
+            sorted(
+                (str(i["name"]), str(i["column_names"]))
+                for i in look.get_indexes(name)
+                if not i.get("duplicates_constraint")
+            ),
         )
         for name in look.get_table_names()
     }
@@ -51,13 +55,12 @@ def shape(connection: Connection) -> dict[str, object]:
 async def test_migrated_is_what_the_tables_say(url: str) -> None:
     async with await Journal.open(url):
         pass
-    with engine_of(url) as engine:
-        with engine.begin() as connection:
-            migrated = shape(connection)
-            for name in migrated:
-                connection.execute(text(f'DROP TABLE "{name}"'))
-            schema.metadata.create_all(connection)
-            assert migrated == shape(connection)
+    with engine_of(url) as engine, engine.begin() as connection:
+        migrated = shape(connection)
+        for name in migrated:
+            connection.execute(text(f'DROP TABLE "{name}"'))
+        schema.metadata.create_all(connection)
+        assert migrated == shape(connection)
 
 
 async def test_an_older_journal_opens(url: str) -> None:
@@ -66,7 +69,9 @@ async def test_an_older_journal_opens(url: str) -> None:
         (execution,) = await journal.executions.find()
         assert (execution.execution_id, execution.principal) == ("e1", "u1")
         assert await journal.leases.abandoned() == ["e1"]
-        lease = await journal.leases.acquire("e1", "host/1", execution.created_at - execution.created_at.min.replace(tzinfo=execution.created_at.tzinfo))
+        lease = await journal.leases.acquire(
+            "e1", "host/1", execution.created_at - execution.created_at.min.replace(tzinfo=execution.created_at.tzinfo)
+        )
         assert [call.status for call in await journal.calls.lose(lease)] == ["unknown"]
         assert (await journal.calls.arrive_late("e1", 1, "1")).late == "1"
 

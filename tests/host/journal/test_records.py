@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import Connection, Table, inspect, select
+from tests.host.journal.support import asked, created, engine_of, started, tampered
 
 from isolith.journal import (
     Answer,
@@ -21,7 +22,6 @@ from isolith.journal import (
     Settings,
     schema,
 )
-from tests.host.journal.support import asked, created, engine_of, started, tampered
 
 pytestmark = pytest.mark.anyio
 
@@ -50,7 +50,9 @@ async def test_what_nobody_touched_is_whole(journal: Journal, other: Journal) ->
     leases = [await filled(journal) for _ in range(2)]
     found = await other.records.verify()
     assert (found.findings, found.executions) == ((), 2)
-    assert found.records == sum([len(await other.records.of(stream)) for stream in ("", *[lease.execution_id for lease in leases])])
+    assert found.records == sum(
+        [len(await other.records.of(stream)) for stream in ("", *[lease.execution_id for lease in leases])]
+    )
     assert found.head == await other.records.head()
     one = await other.records.verify(leases[0].execution_id)
     assert (one.findings, one.executions) == ((), 1)
@@ -91,7 +93,7 @@ ATTACKS = {
     "the head moved back": "UPDATE heads SET seq = seq - 1",
     "the status in the head changed": "UPDATE heads SET status = 'completed' WHERE stream <> ''",
     "a record that says nothing": "UPDATE records SET body = 'x' WHERE seq = 2",
-    "a record that says otherwise": "UPDATE records SET body = '[[[\"calls\",\"a\",\"1\"],\"b\"]]' WHERE seq = 2",
+    "a record that says otherwise": 'UPDATE records SET body = \'[[["calls","a","1"],"b"]]\' WHERE seq = 2',
     "a decision made up": "INSERT INTO decisions SELECT execution_id, number + 5, round, digest, verdict, who, at, arguments, reason, grant_id, spent_at FROM decisions",
     "a grant made up": "INSERT INTO grants SELECT 'x', connector, method, who, principal, execution_id, reason, uses_left, created_at, expires_at, revoked_by FROM grants",
 }
@@ -192,4 +194,3 @@ async def test_each_record_says_what_was_done(journal: Journal) -> None:
         "artifact kept",
         "hibernated",
     ]
-

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import inspect, select
+from tests.host.journal.support import LASTS, engine_of
 
 from isolith.journal import (
     Answer,
@@ -21,7 +22,6 @@ from isolith.journal import (
     schema,
 )
 from isolith.journal.digests import digest_of_call
-from tests.host.journal.support import LASTS, engine_of
 
 pytestmark = pytest.mark.anyio
 
@@ -69,7 +69,9 @@ async def test_no_way_leads_in(url: str) -> None:
             rows = connection.execute(select(schema.metadata.tables[name])).all()
             assert rows or name == "hibernations"
             assert CANARY not in repr(rows), name
-            assert CANARY.encode() not in b"".join(cell for row in rows for cell in row if isinstance(cell, bytes)), name
+            assert CANARY.encode() not in b"".join(cell for row in rows for cell in row if isinstance(cell, bytes)), (
+                name
+            )
 
 
 def test_every_column_of_free_text_is_marked() -> None:

@@ -9,11 +9,11 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import func, select
+from tests.host.journal.support import LASTS, Clock, asked, created, engine_of, started
 
 from isolith.journal import Journal, Pruned, Retention, UnknownEntry, schema
 from isolith.journal.queries import Row
 from isolith.journal.retention import victims
-from tests.host.journal.support import LASTS, Clock, asked, created, engine_of, started
 
 pytestmark = pytest.mark.anyio
 
@@ -133,7 +133,9 @@ async def test_an_export_says_whose_when_and_how_long(journal: Journal, clock: C
     whole = [json.loads(line) async for line in journal.export([lease.execution_id], contents=True)]
     (artifact,) = [line for line in whole if line["kind"] == "artifacts"]
     assert base64.b64decode(artifact["content"]) == b"\xff"
-    assert [line["seq"] for line in mine if line["kind"] == "records"] == list(range(1, 1 + sum(line["kind"] == "records" for line in mine)))
+    assert [line["seq"] for line in mine if line["kind"] == "records"] == list(
+        range(1, 1 + sum(line["kind"] == "records" for line in mine))
+    )
 
 
 async def test_an_export_of_what_is_not_there(journal: Journal) -> None:

@@ -68,7 +68,9 @@ async def test_reviewers_and_proposers_who_race(journal: Journal, other: Journal
     assert sorted(snippet.version for snippet in versions) == [1, 2, 3, 4, 5, 6]
     digest = versions[0].content_hash
     reviews = [
-        sides[number % 2].snippets.review("weekly_report", 1, ("approved", "refused")[number % 2], who=f"r{number}", content_hash=digest)  # type: ignore[arg-type]
+        sides[number % 2].snippets.review(
+            "weekly_report", 1, ("approved", "refused")[number % 2], who=f"r{number}", content_hash=digest
+        )  # type: ignore[arg-type]
         for number in range(4)
     ]
     results = await asyncio.gather(*reviews, return_exceptions=True)

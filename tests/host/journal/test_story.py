@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.host.journal.support import Clock, created
 
 from isolith.journal import (
     Caps,
@@ -18,7 +19,6 @@ from isolith.journal import (
     TooLarge,
     UnknownEntry,
 )
-from tests.host.journal.support import Clock, created
 
 pytestmark = pytest.mark.anyio
 

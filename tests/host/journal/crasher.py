@@ -1,0 +1,172 @@
+"""Writers that are killed: a life of one execution, step by step, each step one commit; and a flood of calls.
+
+crasher.py URL each ID       a process for each step and each side of its commit, killed there; the next goes on
+crasher.py URL flood ID      writes calls, many at once, and names each that was acknowledged
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection
+
+from isolith.journal import Answer, Delivery, Journal, Lease, LogLine, NewCall, Order, UnknownEntry
+from isolith.journal.dialects import Postgres, SQLite
+from isolith.journal.digests import digest_of_call
+
+LASTS = timedelta(seconds=30)
+VARIES = {"execution_id", "at", "hash", "previous", "body", "handle", "outcome_handle", "duration_ms", "principal"}
+
+
+@dataclass
+class Life:
+    """One execution in one process."""
+
+    journal: Journal
+    execution_id: str
+    fence: int = 0
+
+    @property
+    def held(self) -> Lease:
+        return Lease(self.execution_id, "host/1", self.fence, datetime.now(UTC))
+
+    async def create(self) -> None:
+        self.fence = (await self.journal.executions.create(Order(self.execution_id, "1 + 1"), "host/1", LASTS)).fence
+
+    async def acquire(self) -> None:
+        self.fence = (await self.journal.leases.acquire(self.execution_id, "host/1", LASTS)).fence
+
+    async def decide(self, verdict: str) -> None:
+        digest = digest_of_call("crm", "delete", "{}")
+        await self.journal.approvals.decide(Answer(self.execution_id, 3, digest, verdict, "bob"))  # type: ignore[arg-type]
+
+
+Step = Callable[[Life], Awaitable[object]]
+TWO = [NewCall(1, "crm", "add", "{}"), NewCall(2, "crm", "list", "{}", repeatable=True)]
+STEPS: list[Step] = [
+    Life.create,
+    lambda life: life.journal.story.begin_pass(life.held, "start"),
+    lambda life: life.journal.calls.start(life.held, TWO[:1]),
+    lambda life: life.journal.calls.start(life.held, TWO[1:]),
+    lambda life: life.journal.calls.end(life.held, 1, "completed", outcome=f'"{"x" * 100_000}"'),
+    lambda life: life.journal.calls.end(life.held, 2, "failed", error='{"kind":"tool_error"}'),
+    lambda life: life.journal.story.deliver(life.held, Delivery(1, 1, (2, 1), "[]")),
+    lambda life: life.journal.story.log(life.held, [LogLine(1, 1, "info", "a"), LogLine(2, 1, "info", "b")]),
+    lambda life: life.journal.artifacts.keep(life.held, b"x" * 10_000, mime="text/plain"),
+    lambda life: life.journal.calls.ask(life.held, NewCall(3, "crm", "delete", "{}"), reason="policy"),
+    lambda life: life.journal.hibernations.put(life.held, b"x" * 1_000_000, image_digest="i", pass_number=1),
+    lambda life: life.journal.executions.move(life.held, "paused"),
+    lambda life: life.decide("approve"),
+    Life.acquire,
+    lambda life: life.journal.executions.move(life.held, "running"),
+    lambda life: life.journal.hibernations.drop(life.held),
+    lambda life: life.journal.calls.begin(life.held, 3),
+    lambda life: life.journal.calls.lose(life.held),
+    lambda life: life.journal.calls.ask_again(life.held, 3, reason="unknown"),
+    lambda life: life.decide("reject"),
+    lambda life: life.journal.story.end_pass(life.held, 1, "completed"),
+    lambda life: life.journal.executions.move(life.held, "completed", outcome='{"value":1}'),
+    Life.acquire,
+    lambda life: life.journal.executions.roll_back(life.held, "under_way"),
+    lambda life: life.journal.calls.revert(life.held, 1),
+    lambda life: life.journal.calls.end_revert(life.held, 1, "reverted"),
+    lambda life: life.journal.executions.roll_back(life.held, "done"),
+]
+SIDES = ("before", "after")
+
+
+@dataclass
+class Killer:
+    """Kills the process at its `at`th write, when all of it is written and before or after it is committed."""
+
+    at: int
+    side: str
+    seen: int = 0
+
+    def arm(self) -> None:
+        for dialect in (SQLite, Postgres):
+            dialect.writing = self.around(dialect.writing)  # type: ignore[method-assign,assignment]
+
+    def around(self, writing: Callable[..., contextlib.AbstractContextManager[Connection]]) -> object:
+        @contextlib.contextmanager
+        def killing(dialect: object, *, hard: bool) -> Iterator[Connection]:
+            self.seen += 1
+            with writing(dialect, hard=hard) as connection:
+                yield connection
+                self.strike("before")
+            self.strike("after")
+
+        return killing
+
+    def strike(self, side: str) -> None:
+        if (self.seen, self.side) == (self.at, side):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def snapshot(journal: Journal, execution_id: str) -> list[str]:
+    """All that the journal has of an execution, but for times and what nobody can guess."""
+    try:
+        lines = [json.loads(line) async for line in journal.export([execution_id], contents=True)]
+    except UnknownEntry:
+        return []
+    owner = (await journal.executions.get(execution_id)).owner
+    return [f"worked on by {owner}"] + [
+        json.dumps({name: value for name, value in line.items() if name not in VARIES and not name.endswith("_at")})
+        for line in lines
+    ]
+
+
+def digest(lines: list[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+async def live_and_die(url: str, execution_id: str, at: int, side: str) -> None:
+    """Say what is there, and die in step `at`."""
+    journal = await Journal.open(url)
+    os.write(1, f"{digest(await snapshot(journal, execution_id))}\n".encode())
+    fence = sum(step in {Life.create, Life.acquire} for step in STEPS[:at])
+    Killer(1, side).arm()
+    await STEPS[at](Life(journal, execution_id, fence))
+
+
+def each(url: str, execution_id: str) -> None:
+    """A child for each: forked, so that it begins at once."""
+    for at in range(len(STEPS)):
+        for side in SIDES:
+            child = os.fork()
+            if child == 0:
+                asyncio.run(live_and_die(url, execution_id, at, side))
+                os._exit(1)
+            _, status = os.waitpid(child, 0)
+            assert os.WIFSIGNALED(status), (side, at, status)
+
+
+async def flood(url: str, execution_id: str) -> None:
+    """Calls, sixteen at a time, until somebody ends it."""
+    journal = await Journal.open(url)
+    lease = await journal.executions.create(Order(execution_id, "1"), "host/1", LASTS)
+
+    async def work(first: int) -> None:
+        for number in range(first, 1_000_000, 16):
+            await journal.calls.start(lease, [NewCall(number, "crm", "add", "{}", number, repeatable=number % 4 != 0)])
+            os.write(1, f"started {number}\n".encode())
+            await journal.calls.end(lease, number, "completed", outcome=f'"{number}"')
+            os.write(1, f"ended {number}\n".encode())
+
+    await asyncio.gather(*[work(first) for first in range(1, 17)])
+
+
+if __name__ == "__main__":
+    if sys.argv[2] == "each":
+        each(sys.argv[1], sys.argv[3])
+    else:
+        asyncio.run(flood(sys.argv[1], sys.argv[3]))
