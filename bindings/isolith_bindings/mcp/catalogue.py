@@ -22,6 +22,7 @@ Kind = Literal["tool", "resources/read", "resources/list", "resources/templates/
 
 _NO_SCHEMA: JsonSchema = {"type": "object", "additionalProperties": True}
 _RAW: frozenset[Variant] = frozenset({"raw"})
+_PAGED: frozenset[Variant] = frozenset({"raw", "pages"})
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _extra(name: str, *, trusted: bool) -> Bound:
         signature=signature(name, extra.parameters, extra.returns),
         idempotent=True,
         annotations=Annotations(read_only=True, destructive=False, idempotent=True, trusted=trusted),
-        variants=_RAW | {"pages"} if extra.paged else _RAW,
+        variants=_PAGED if extra.paged else _RAW,
     )
     return Bound(method, cast("Kind", extra.kind), Validator(extra.parameters))
 

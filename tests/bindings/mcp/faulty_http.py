@@ -49,7 +49,7 @@ def faulty_http(faulty: Faulty | None = None, handler: type[Handler] | None = No
     """Serve on a port of this machine."""
     told = faulty or Faulty()
     kind = type("Told", (handler or Handler,), {"faulty": told})
-    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
+    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), cast("type[Handler]", kind))
     site.daemon_threads = True
     told.url = f"http://127.0.0.1:{site.server_port}/mcp"
     thread = threading.Thread(target=site.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -70,15 +70,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the standard library
         pass
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         self._end(405)
 
-    def do_DELETE(self) -> None:  # noqa: N802
+    def do_DELETE(self) -> None:
         if self.faulty.silent:
             self.faulty.released.wait(60)
         self._end(200)
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         told = self.faulty
         message = cast("JSON", json.loads(self.rfile.read(int(self.headers["content-length"]))))
         told.seen.append({key.lower(): value for key, value in self.headers.items()})

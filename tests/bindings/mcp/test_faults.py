@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.bindings.mcp.bench import Bench, connected, raw_server, until_says
+from tests.bindings.mcp.conftest import until_gone
 
 from isolith_bindings.mcp.descriptions import StdioServer
 from isolith_bindings.mcp.options import Options
 from isolith_bindings.mcp.scopes import Sharing
-from tests.bindings.mcp.bench import Bench, connected, raw_server, until_says
-from tests.bindings.mcp.conftest import until_gone
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +32,14 @@ async def test_a_server_without_faults(era: tuple[str, ...]) -> None:
 @ERAS
 async def test_arguments_arrive_byte_for_byte(era: tuple[str, ...], tmp_path: Path) -> None:
     trace = tmp_path / "trace"
-    arguments = {"big": 2**90, "none": None, "list": [1, 2.5, "x"], "empty": {}, "text": "007 é", "yes": True}
+    arguments: dict[str, object] = {
+        "big": 2**90,
+        "none": None,
+        "list": [1, 2.5, "x"],
+        "empty": {},
+        "text": "007 é",
+        "yes": True,
+    }
     async with connected(raw_server(*era, f"trace={trace}")) as bench:
         assert await bench.call("echo", **arguments) == arguments
     called = [line for line in trace.read_text().splitlines() if line.startswith("call")]

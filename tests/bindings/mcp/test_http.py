@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.bindings.mcp.bench import PATIENCE_S, Bench, connected, free_port
+from tests.bindings.mcp.faulty_http import Faulty, faulty_http
 
 from isolith_bindings.mcp import http as careful
 from isolith_bindings.mcp.descriptions import HttpServer
 from isolith_bindings.mcp.options import Options
 from isolith_bindings.secrets import Secret
-from tests.bindings.mcp.bench import PATIENCE_S, Bench, connected, free_port
-from tests.bindings.mcp.faulty_http import Faulty, faulty_http
 
 pytestmark = pytest.mark.anyio
 

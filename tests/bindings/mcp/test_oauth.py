@@ -10,13 +10,13 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from tests.bindings.mcp.bench import PATIENCE_S, connected, free_port
+from tests.bindings.mcp.faulty_http import Faulty, Handler, faulty_http
 
 from isolith_bindings.mcp.descriptions import HttpServer
 from isolith_bindings.mcp.oauth import OAuth
 from isolith_bindings.mcp.tokens import FileTokenStore, MemoryTokenStore
 from isolith_bindings.secrets import Secret, redact
-from tests.bindings.mcp.bench import PATIENCE_S, connected, free_port
-from tests.bindings.mcp.faulty_http import Faulty, Handler, faulty_http
 
 pytestmark = pytest.mark.anyio
 
@@ -68,7 +68,7 @@ async def browse(url: str) -> None:
     """What a browser does with the URL of a page that asks nothing."""
 
     def get() -> None:
-        with urllib.request.urlopen(url) as page:
+        with urllib.request.urlopen(url) as page:  # noqa: S310 - of this machine
             assert b"You are signed in" in page.read()
 
     asyncio.get_running_loop().run_in_executor(None, get)
@@ -124,7 +124,7 @@ async def test_whoever_does_not_sign_in_is_told_so(tmp_path: Path) -> None:
         redirect = parse_qs(urlsplit(url).query)["redirect_uri"][0]
 
         def get() -> None:
-            with urllib.request.urlopen(f"{redirect}?error=access_denied") as page:
+            with urllib.request.urlopen(f"{redirect}?error=access_denied") as page:  # noqa: S310 - as above
                 assert b"Nobody was signed in" in page.read()
 
         asyncio.get_running_loop().run_in_executor(None, get)

@@ -9,10 +9,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.bindings.mcp.bench import Bench, connected, free_port, python_server, serving
 
 from isolith_bindings.connector import Answer, ArtifactRef
 from isolith_bindings.mcp.descriptions import HttpServer, StdioServer
-from tests.bindings.mcp.bench import Bench, connected, free_port, python_server, serving
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -78,13 +78,16 @@ async def test_server_memory(npm_servers: Path, tmp_path: Path) -> None:
         assert "entities[0]" in wrong.message
 
 
-async def test_server_git(tmp_path: Path) -> None:
-    repository = str(tmp_path)
-    for command in (
-        ["init", "-q"],
-        ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "begin"],
-    ):
-        subprocess.run(["git", "-C", repository, *command], check=True)
+@pytest.fixture
+def repository(tmp_path: Path) -> str:
+    """A git repository of one commit."""
+    commit = ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "begin"]
+    for command in (["init", "-q"], commit):
+        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
+    return str(tmp_path)
+
+
+async def test_server_git(repository: str) -> None:
     async with connected(StdioServer(sys.executable, ("-m", "mcp_server_git"))) as bench:
         log = await bench.connector.call(
             bench.connector.methods["git_log"], {"repo_path": repository, "max_count": 1}, bench.context()
@@ -103,7 +106,7 @@ async def test_server_time() -> None:
 
 
 class _Page(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:  # noqa: N802 - the name of the standard library
+    def do_GET(self) -> None:
         self.send_response(200 if self.path == "/page" else 404)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
