@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = re.compile(r"https?://\S+|package:\S+")
 _COMMAND = re.compile(r"[\w.-]+=.*", re.DOTALL)
-_OPENAPI = re.compile(rb"""^["']?(?:openapi|swagger)["']?\s*:""", re.MULTILINE)
+_OPENAPI = re.compile(rb"""^(?:\{\s*)?["']?(?:openapi|swagger)["']?\s*:""", re.MULTILINE)
 _SUFFIXES = frozenset({".json", ".jsonc", ".yaml", ".yml"})
 _WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, or name=command"
 

@@ -6,7 +6,13 @@ from collections.abc import Mapping  # noqa: TC003 - pydantic reads it
 
 from pydantic import ConfigDict, Field, model_validator
 
+from isolith.credential_entries import CredentialEntry
 from isolith.server_entries import OAuthEntry, Options, ServerEntry
+
+_OF_DOCUMENTS = frozenset(
+    {"server", "server_variables", "auth", "auth_by_scheme", "allow", "private", "strict_responses"}
+)
+_OF_SERVERS = frozenset({"args", "env", "env_file", "cwd", "type", "headers", "oauth", *Options.model_fields})
 
 
 class ConnectorEntry(Options):
@@ -32,6 +38,19 @@ class ConnectorEntry(Options):
     oauth: OAuthEntry | bool | None = None
     openapi: str | None = None
     """A document: a file, an address, or `package:NAME/PATH`."""
+    server: str | None = None
+    """Where the API is, in place of every address in the document."""
+    server_variables: Mapping[str, str] = Field(default_factory=dict[str, str])
+    auth: CredentialEntry | None = Field(default=None, repr=False)
+    """What the API is given, whichever security scheme asks for it."""
+    auth_by_scheme: Mapping[str, CredentialEntry] = Field(default_factory=dict[str, CredentialEntry], repr=False)
+    """What each security scheme of the document is given, by its name."""
+    allow: tuple[str, ...] = ()
+    """Hosts that it may reach beside those of the document."""
+    private: tuple[str, ...] = ()
+    """Networks that are not public and open to it all the same: `10.1.0.0/16`, `loopback`."""
+    strict_responses: bool = False
+    """Whether an answer that is not what the document says is an error."""
     disabled: bool = False
 
     @model_validator(mode="after")
@@ -39,6 +58,10 @@ class ConnectorEntry(Options):
         given = [name for name in ("command", "url", "openapi") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError("it needs one of `command`, `url` and `openapi`")
+        for name in sorted(self.model_fields_set & (_OF_SERVERS if self.openapi is not None else _OF_DOCUMENTS)):
+            raise ValueError(f"`{name}` does not go with `{given[0]}`")
+        if self.auth is not None and self.auth_by_scheme:
+            raise ValueError("`auth` and `auth_by_scheme` are given: keep one")
         if self.openapi is None:
             self.as_server()
         return self

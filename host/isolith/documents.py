@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 4 << 20
 """Of a file that a person wrote."""
 
-_LIST_TYPES = re.compile(r"tuple\[.*\]|list\[.*\]|function-.*|constrained-.*|literal\[.*\]|str|int|float|bool")
+_LIST_TYPES = re.compile(r"tuple\[.*\]|list\[.*\]|function-.*|constrained-.*|literal\[.*\]|<.*>|str|int|float|bool")
 _COMMENTS = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 

@@ -1,0 +1,214 @@
+"""OpenAPI documents as they are connected: by a path alone, or by a configuration with what the API asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+
+from isolith.config import read_config
+from isolith.connect import connect, connect_config
+from isolith.errors import ConnectError, UsageError
+from isolith_bindings.errors import CallError
+from isolith_bindings.openapi import OpenApi
+from isolith_bindings.testing import a_context
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from isolith_bindings.connector import Connector
+
+SCHEMES = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "basic": {"type": "http", "scheme": "basic"},
+    "key": {"type": "apiKey", "in": "header", "name": "X-Key"},
+}
+
+
+class Echo(BaseHTTPRequestHandler):
+    """Answers with the headers and the path of the request; a token endpoint for clients."""
+
+    seen: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        body = json.dumps({"path": self.path, "headers": {name.lower(): value for name, value in self.headers.items()}})
+        self._answer(body)
+
+    def do_POST(self) -> None:
+        form = self.rfile.read(int(self.headers["content-length"])).decode()
+        self.seen.append(form)
+        self._answer(json.dumps({"access_token": "token-of-client", "token_type": "bearer", "expires_in": 600}))
+
+    def _answer(self, body: str) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the interface
+        pass
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISOLITH_HOME", str(tmp_path / "home"))
+
+
+def document(folder: Path, address: str, *schemes: str, name: str = "shop.json") -> Path:
+    path = folder / name
+    told = {
+        "openapi": "3.1.0",
+        "info": {"title": "Api", "version": "1"},
+        "servers": [{"url": address}],
+        "paths": {
+            "/me": {
+                "get": {
+                    "operationId": "me",
+                    "responses": {"200": {"description": "", "content": {"application/json": {}}}},
+                }
+            }
+        },
+        "components": {"securitySchemes": {name: SCHEMES[name] for name in schemes}},
+        "security": [{name: []} for name in schemes],
+    }
+    path.write_text(json.dumps(told))
+    return path
+
+
+def configured(folder: Path, text: str) -> Connector:
+    path = folder / "isolith.toml"
+    path.write_text(f'[connectors.api]\nopenapi = "shop.json"\n{text}')
+    [connector] = connect_config(read_config(path))
+    return connector
+
+
+def me(connector: Connector) -> dict[str, Any]:
+    async def once() -> object:
+        await connector.start()
+        try:
+            return await connector.call(connector.methods["me"], {}, a_context())
+        finally:
+            await connector.aclose()
+
+    answer = asyncio.run(once())
+    assert isinstance(answer, dict)
+    return answer
+
+
+@pytest.mark.parametrize("name", ["shop.json", "shop.yaml", "shop.yml"])
+def test_a_document_by_its_path(tmp_path: Path, name: str) -> None:
+    [connector] = connect(str(document(tmp_path, "https://api.test", name=name)))
+    assert isinstance(connector, OpenApi)
+    assert connector.name == "shop"
+
+
+def test_a_document_in_a_package_or_elsewhere() -> None:
+    [connector] = connect("https://api.test/v1/openapi.json")
+    assert isinstance(connector, OpenApi)
+
+
+def test_a_large_document_is_not_read_twice(tmp_path: Path) -> None:
+    path = document(tmp_path, "https://api.test")
+    path.write_text(path.read_text() + " " * (5 << 20))
+    assert isinstance(connect(str(path))[0], OpenApi)
+
+
+def test_a_secret_from_the_environment_needs_no_configuration(
+    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loopback address is not opened by a document; what matters is how far the call comes."""
+    path = document(tmp_path, address, "bearer")
+    with pytest.raises(CallError, match="bearer"):
+        me(connect(str(path))[0])
+    monkeypatch.setenv("ISOLITH_TOKEN_SHOP", "token-6671")
+    [connector] = connect(str(path))
+    with pytest.raises(CallError, match="leads to a loopback address"):
+        me(connector)
+    assert "6671" not in repr(connector)
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme", "header"),
+    [
+        ('auth = "${TOKEN_OF_API}"', "bearer", "authorization"),
+        ('auth = { env = "TOKEN_OF_API" }', "bearer", "authorization"),
+        ('auth = { file = "token.txt" }', "bearer", "authorization"),
+        ('auth_by_scheme = { bearer = "${TOKEN_OF_API}" }', "bearer", "authorization"),
+        ('auth = { header = "X-Other", value = "${TOKEN_OF_API}" }', "key", "x-other"),
+        ('auth = "${TOKEN_OF_API}"', "key", "x-key"),
+        ('auth = { username = "me", password = { env = "TOKEN_OF_API" } }', "basic", "authorization"),
+    ],
+)
+def test_what_the_api_asks_for(
+    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch, text: str, scheme: str, header: str
+) -> None:
+    monkeypatch.setenv("TOKEN_OF_API", "token-9918")
+    (tmp_path / "token.txt").write_text("token-9918\n")
+    document(tmp_path, address, scheme)
+    connector = configured(tmp_path, f'server = "{address}"\n{text}')
+    assert "9918" not in repr(connector)
+    assert "[secret]" in me(connector)["headers"][header]
+
+
+def test_a_client_fetches_its_token(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLIENT_SECRET", "secret-7718")
+    document(tmp_path, address, "bearer")
+    text = f'private = ["loopback"]\nauth = {{ client_id = "me", client_secret = "${{CLIENT_SECRET}}", token_url = "{address}/token", client_in = "body", fields = {{ audience = "a" }} }}'
+    assert me(configured(tmp_path, text))["headers"]["authorization"] == "Bearer [secret]"
+    assert "secret-7718" in Echo.seen[-1]
+    assert "audience=a" in Echo.seen[-1]
+
+
+def test_where_the_api_is(tmp_path: Path, address: str) -> None:
+    document(tmp_path, "https://elsewhere.test")
+    assert me(configured(tmp_path, f'server = "{address}/v2"'))["path"] == "/v2/me"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('auth = { file = "a", env = "b" }', "a secret is in one of `env`, `file` and `keyring`"),
+        (
+            'auth = { header = "A", query = "b", value = "tok-3318" }',
+            "a key goes into one of `header`, `query` and `cookie`",
+        ),
+        ('auth = "${NOT_THERE}"', "NOT_THERE is not set in the environment"),
+        ('auth = "tok-3318"\nauth_by_scheme = { a = "tok-3318" }', "`auth` and `auth_by_scheme` are given: keep one"),
+        ('scope = "session"', "`scope` does not go with `openapi`"),
+        ("trusted = true", "`trusted` does not go with `openapi`"),
+        ('allow = ["a host"]', "'a host' is not a host"),
+        ("auth = 3", "`connectors.api.auth` has to be a valid string"),
+        ('auth = { username = "me", pasword = "tok-3318" }', "`connectors.api.auth.pasword` is not known here"),
+        ('auth = { header = "A" }', "`connectors.api.auth.value` is missing"),
+    ],
+)
+def test_a_mistake_is_said_without_what_is_secret(tmp_path: Path, text: str, said: str) -> None:
+    document(tmp_path, "https://api.test")
+    with pytest.raises((UsageError, ConnectError)) as caught:
+        configured(tmp_path, text)
+    assert said in str(caught.value)
+    assert "3318" not in str(caught.value)
+
+
+def test_an_option_of_a_document_does_not_go_with_a_server(tmp_path: Path) -> None:
+    path = tmp_path / "isolith.toml"
+    path.write_text('[connectors.a]\ncommand = "x"\nauth = "y"')
+    with pytest.raises(UsageError, match="`auth` does not go with `command`"):
+        read_config(path)
