@@ -49,7 +49,11 @@ class Record:
     def changes(self) -> list[Change]:
         """What it says was written. Raises ValueError for a body that nobody of ours wrote."""
         found: list[tuple[list[str], str | None]] = json.loads(self.body)
-        return [Change(tuple(map(str, row)), digest) for row, digest in found]
+        return [Change(_row_key(row), digest) for row, digest in found]
+
+
+def _row_key(parts: list[str]) -> RowKey:
+    return tuple(parts)
 
 
 def digest_of_row(row: Mapping[str, object]) -> str:

@@ -13,15 +13,17 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING
 
 from isolith.journal import Answer, Delivery, Journal, Lease, LogLine, NewCall, Order, UnknownEntry
 from isolith.journal.dialects import Postgres, SQLite
 from isolith.journal.digests import digest_of_call
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 LASTS = timedelta(seconds=30)
 VARIES = {"execution_id", "at", "hash", "previous", "body", "handle", "outcome_handle", "duration_ms", "principal"}
@@ -98,7 +100,7 @@ class Killer:
 
     def around(self, writing: Callable[..., contextlib.AbstractContextManager[Connection]]) -> object:
         @contextlib.contextmanager
-        def killing(dialect: object, *, hard: bool) -> Iterator[Connection]:
+        def killing(dialect: object, *, hard: bool) -> Generator[Connection]:
             self.seen += 1
             with writing(dialect, hard=hard) as connection:
                 yield connection

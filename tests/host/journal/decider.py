@@ -17,7 +17,7 @@ async def main(url: str, who: str, verdict: str) -> None:
             answer = Answer(execution_id, number, digest, verdict, who)  # type: ignore[arg-type]
             try:
                 decided = await journal.approvals.decide(answer)
-                told = ["won", decided.decision.who, decided.call.status]
+                told: list[str | None] = ["won", decided.decision.who, decided.call.status]
             except AlreadyDecided as error:
                 told = ["lost", error.decision.who if error.decision else None, error.call.status]
             print(json.dumps([number, *told]), flush=True)

@@ -143,27 +143,38 @@ async def test_five_decided_by_two_in_any_order_and_one_sees_the_last(journal: J
         assert error.decision.who == winners[error.call.number]
 
 
+class Racer:
+    """A reviewer in a process of its own."""
+
+    def __init__(self, url: str, who: str, verdict: str) -> None:
+        command = [sys.executable, str(DECIDER), url, who, verdict]
+        self.process = subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.input, self.output = self.process.stdin, self.process.stdout
+
+    def end(self) -> list[str]:
+        """What it says from now on; when it has ended."""
+        with self.output:
+            lines = self.output.readlines()
+        assert self.process.wait() == 0
+        return lines
+
+
 async def test_two_processes_race_for_every_decision(journal: Journal, url: str) -> None:
     lease = await created(journal)
     calls = [await asked(journal, lease, number) for number in range(1, 31)]
     orders = "\n".join(json.dumps([call.execution_id, call.number, call.digest]) for call in calls)
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    racers = {
-        who: subprocess.Popen([sys.executable, DECIDER, url, who, verdict], text=True, **pipes)  # type: ignore[call-overload]
-        for who, verdict in (("ann", "approve"), ("bob", "reject"))
-    }
+    racers = {who: Racer(url, who, verdict) for who, verdict in (("ann", "approve"), ("bob", "reject"))}
     for racer in racers.values():
-        assert await asyncio.to_thread(racer.stdout.readline) == "ready\n"
+        assert await asyncio.to_thread(racer.output.readline) == "ready\n"
     for racer in racers.values():
-        racer.stdin.write(orders + "\n")
-        racer.stdin.flush()
-        racer.stdin.close()
+        racer.input.write(orders)
+        racer.input.close()
     said: dict[str, dict[int, list[str]]] = {}
     for who, racer in racers.items():
-        lines = await asyncio.to_thread(racer.stdout.read)
-        racer.stdout.close()
-        assert await asyncio.to_thread(racer.wait) == 0
-        said[who] = {number: rest for number, *rest in map(json.loads, lines.splitlines())}
+        lines = await asyncio.to_thread(racer.end)
+        said[who] = {number: rest for number, *rest in map(json.loads, lines)}
     statuses = {"ann": "approved", "bob": "rejected"}
     for call in await journal.calls.of(lease.execution_id):
         ann, bob = said["ann"][call.number], said["bob"][call.number]
@@ -218,7 +229,7 @@ async def test_a_grant_covers_its_kind_and_no_other(journal: Journal, clock: Clo
     mine = lease.execution_id
 
     async def covered(connector: str, method: str, **parts: str) -> bool:
-        grant = await journal.grants.give(NewGrant(connector, method, "ann", 1, timedelta(hours=1), **parts))  # type: ignore[arg-type]
+        grant = await journal.grants.give(NewGrant(connector, method, "ann", 1, timedelta(hours=1), **parts))
         number = len(await journal.calls.of(mine)) + 1
         status = (await asked(journal, lease, number)).status
         if status == "pending_approval":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import get_args
 
 import pytest
@@ -76,7 +78,7 @@ async def test_an_outcome_is_written_once(journal: Journal) -> None:
     lease = await created(journal)
     await started(journal, lease)
     await journal.calls.end(lease, 1, "completed", outcome="1")
-    with pytest.raises(WrongStatus, match="call 1 .* is completed"):
+    with pytest.raises(WrongStatus, match=r"call 1 .* is completed"):
         await journal.calls.end(lease, 1, "completed", outcome="2")
     assert (await journal.calls.get(lease.execution_id, 1)).outcome == "1"
 
@@ -127,49 +129,52 @@ async def test_what_a_database_cannot_hold_is_held(journal: Journal) -> None:
     assert not (await journal.records.verify()).findings
 
 
+PATHS: dict[CallStatus, list[str]] = {
+    "pending_approval": ["ask"],
+    "approved": ["ask", "approve"],
+    "rejected": ["ask", "reject"],
+    "expired": ["ask", "expire"],
+    "started": ["start"],
+    "unknown": ["start", "lose"],
+    "completed": ["start", "completed"],
+    "failed": ["start", "failed"],
+    "cancelled": ["start", "cancelled"],
+    "reverting": ["start", "completed", "revert"],
+    "reverted": ["start", "completed", "revert", "reverted"],
+    "revert_failed": ["start", "completed", "revert", "revert_failed"],
+    "revert_unknown": ["start", "completed", "revert", "lose"],
+}
+"""The shortest way to each status."""
+
+
 async def brought_to(journal: Journal, lease: Lease, status: CallStatus) -> Call:
-    """Call 1, in this status, by the shortest way there."""
+    """Call 1, in this status."""
     calls, execution_id = journal.calls, lease.execution_id
-
-    async def decide(verdict: str) -> None:
-        call = await asked(journal, lease)
-        await journal.approvals.decide(Answer(execution_id, 1, call.digest, verdict, "bob"))  # type: ignore[arg-type]
-
-    async def run() -> None:
-        await started(journal, lease)
-
-    async def end() -> None:
-        await run()
-        await calls.end(lease, 1, "completed", outcome="1")
-
-    async def revert(ending: str | None) -> None:
-        await end()
-        await calls.revert(lease, 1)
-        if ending is not None:
-            await calls.end_revert(lease, 1, ending)  # type: ignore[arg-type]
-
-    if status == "pending_approval":
-        await asked(journal, lease)
-    elif status in {"approved", "rejected"}:
-        await decide("approve" if status == "approved" else "reject")
-    elif status == "expired":
-        await asked(journal, lease, expires_at=lease.expires_at)
-    elif status in {"started", "unknown", "cancelled", "failed"}:
-        await run()
-        if status == "unknown":
+    for step in PATHS[status]:
+        if step == "ask":
+            await asked(journal, lease, expires_at=datetime(2026, 1, 2, tzinfo=UTC))
+        elif step in {"approve", "reject"}:
+            digest = (await calls.get(execution_id, 1)).digest
+            await journal.approvals.decide(Answer(execution_id, 1, digest, step, "bob"))  # type: ignore[arg-type]
+        elif step == "start":
+            await started(journal, lease)
+        elif step == "lose":
             await calls.lose(lease)
-        elif status != "started":
-            await calls.end(lease, 1, status)  # type: ignore[arg-type]
-    elif status == "completed":
-        await end()
-    else:
-        await revert(None if status == "reverting" else status)
+        elif step == "revert":
+            await calls.revert(lease, 1)
+        elif step.startswith("revert"):
+            await calls.end_revert(lease, 1, step)  # type: ignore[arg-type]
+        elif step != "expire":
+            await calls.end(lease, 1, step)  # type: ignore[arg-type]
     return await calls.get(execution_id, 1)
+
+
+Way = Callable[[Lease], Awaitable[Call]]
 
 
 @pytest.mark.parametrize("before", STATUSES)
 async def test_every_move_is_of_the_table_or_refused(journal: Journal, clock: Clock, before: CallStatus) -> None:
-    ways = {
+    ways: dict[str, tuple[CallStatus, Way]] = {
         "begin": ("started", lambda lease: journal.calls.begin(lease, 1)),
         "repeat": ("started", lambda lease: journal.calls.repeat(lease, 1)),
         "complete": ("completed", lambda lease: journal.calls.end(lease, 1, "completed", outcome="2")),
@@ -185,7 +190,7 @@ async def test_every_move_is_of_the_table_or_refused(journal: Journal, clock: Cl
         lease = await created(journal)
         call = await brought_to(journal, lease, before)
         if before == "expired":
-            clock.now = lease.expires_at
+            clock.now = datetime(2026, 1, 2, tzinfo=UTC)
             assert [decided.call.status for decided in await journal.approvals.expire()] == ["expired"]
             call = await journal.calls.get(lease.execution_id, 1)
         assert call.status == before

@@ -6,16 +6,29 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.host.journal.crasher import LASTS, SIDES, STEPS, Life, digest, snapshot
-from tests.host.journal.support import Clock
 
 from isolith.journal import Journal
+
+if TYPE_CHECKING:
+    from tests.host.journal.support import Clock
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 CRASHER = Path(__file__).with_name("crasher.py")
+
+
+def killed(url: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(CRASHER), url, "each", "killed"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def flooding(url: str, execution_id: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(CRASHER), url, "flood", execution_id]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
 async def test_killed_before_and_after_every_commit(url: str) -> None:
@@ -27,9 +40,7 @@ async def test_killed_before_and_after_every_commit(url: str) -> None:
             await step(life)
             expected.append(digest(await snapshot(journal, "whole")))
         assert len(set(expected)) == len(STEPS) + 1
-    done = await asyncio.to_thread(
-        subprocess.run, [sys.executable, CRASHER, url, "each", "killed"], capture_output=True, text=True, check=False
-    )
+    done = await asyncio.to_thread(killed, url)
     assert done.returncode == 0, done.stderr
     found = done.stdout.splitlines()
     async with await Journal.open(url) as journal:
@@ -67,11 +78,9 @@ async def test_whatever_was_cut_off_is_found_and_goes_on(journal: Journal, clock
 
 
 async def test_killed_at_any_moment_under_load(url: str) -> None:
-    for round_ in range(3):
+    for round_ in range(2):
         execution_id = f"flood-{round_}"
-        writer = subprocess.Popen(
-            [sys.executable, CRASHER, url, "flood", execution_id], stdout=subprocess.PIPE, text=True
-        )
+        writer = flooding(url, execution_id)
         assert writer.stdout is not None
         said = [await asyncio.to_thread(writer.stdout.readline) for _ in range(150 + 37 * round_)]
         writer.kill()

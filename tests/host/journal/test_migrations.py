@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, MetaData, Table, inspect, text
-from tests.host.journal.support import created, engine_of, started, tampered
+from tests.host.journal.support import LASTS, created, engine_of, started, tampered
 
 from isolith.errors import UsageError
 from isolith.journal import Journal, JournalUnavailable, NewerJournal, schema
+from isolith.journal.chain import digest_of_row
 from isolith.journal.dialects import connect
 from isolith.journal.migrations import MIGRATIONS, migrate
+from isolith.journal.queries import all_rows
 
 pytestmark = pytest.mark.anyio
 
@@ -69,9 +71,7 @@ async def test_an_older_journal_opens(url: str) -> None:
         (execution,) = await journal.executions.find()
         assert (execution.execution_id, execution.principal) == ("e1", "u1")
         assert await journal.leases.abandoned() == ["e1"]
-        lease = await journal.leases.acquire(
-            "e1", "host/1", execution.created_at - execution.created_at.min.replace(tzinfo=execution.created_at.tzinfo)
-        )
+        lease = await journal.leases.acquire("e1", "host/1", LASTS)
         assert [call.status for call in await journal.calls.lose(lease)] == ["unknown"]
         assert (await journal.calls.arrive_late("e1", 1, "1")).late == "1"
 
@@ -82,10 +82,8 @@ async def test_digests_of_older_rows_stay_true(url: str) -> None:
         with engine_of(url) as engine, engine.begin() as connection:
             connection.execute(text("ALTER TABLE calls ADD COLUMN later TEXT"))
             table = Table("calls", MetaData(), autoload_with=connection)
-            row = connection.execute(table.select()).mappings().one()
+            (row,) = all_rows(connection, table.select())
         assert row["later"] is None
-        from isolith.journal.chain import digest_of_row
-
         changes = [change for record in await journal.records.of(row["execution_id"]) for change in record.changes()]
         assert digest_of_row(row) == changes[-1].digest
 

@@ -48,8 +48,9 @@ async def test_no_way_leads_in(url: str) -> None:
         assert ended.outcome == '"Bearer [secret]"'
         for number, outcome in ((2, TEXT + " " * 200), (3, None)):
             await journal.calls.start(lease, [NewCall(number, "crm", "add", TEXT, number)])
-            status = "failed" if outcome is None else "completed"
-            got = await journal.calls.end(lease, number, status, outcome=outcome, error=TEXT)
+            got = await journal.calls.end(
+                lease, number, "failed" if outcome is None else "completed", outcome=outcome, error=TEXT
+            )
             assert CANARY not in repr(got)
         await journal.calls.start(lease, [NewCall(4, "crm", "add", TEXT, 4)])
         await journal.calls.end(lease, 4, "cancelled")

@@ -6,14 +6,17 @@ import asyncio
 import base64
 import json
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import func, select
 from tests.host.journal.support import LASTS, Clock, asked, created, engine_of, started
 
 from isolith.journal import Journal, Pruned, Retention, UnknownEntry, schema
-from isolith.journal.queries import Row
 from isolith.journal.retention import victims
+
+if TYPE_CHECKING:
+    from isolith.journal.queries import Row
 
 pytestmark = pytest.mark.anyio
 

@@ -54,7 +54,7 @@ async def test_a_review_is_of_what_was_read(journal: Journal) -> None:
         await journal.snippets.review("weekly_report", 1, "approved", who="bob", content_hash="other")
     for wrong in ("revoked",):
         with pytest.raises(WrongStatus, match="is proposed"):
-            await journal.snippets.review("weekly_report", 1, wrong, who="bob", content_hash=first.content_hash)  # type: ignore[arg-type]
+            await journal.snippets.review("weekly_report", 1, wrong, who="bob", content_hash=first.content_hash)
     await journal.snippets.review("weekly_report", 1, "refused", who="bob", content_hash=first.content_hash)
     with pytest.raises(WrongStatus, match="is refused by bob: it cannot become approved"):
         await journal.snippets.review("weekly_report", 1, "approved", who="eve", content_hash=first.content_hash)
@@ -70,7 +70,7 @@ async def test_reviewers_and_proposers_who_race(journal: Journal, other: Journal
     reviews = [
         sides[number % 2].snippets.review(
             "weekly_report", 1, ("approved", "refused")[number % 2], who=f"r{number}", content_hash=digest
-        )  # type: ignore[arg-type]
+        )
         for number in range(4)
     ]
     results = await asyncio.gather(*reviews, return_exceptions=True)
