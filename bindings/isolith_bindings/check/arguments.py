@@ -78,7 +78,9 @@ def problem(arguments: Given, method: Method, tool: str) -> Problem | None:
     certain = [misfit for misfit in found if misfit.certain]
     shown = [misfit.text for misfit in certain or found]
     more = f"; and {len(shown) - _MAX_PROBLEMS} more" if len(shown) > _MAX_PROBLEMS else ""
-    return Problem(f"{tool}: {'; '.join(shown[:_MAX_PROBLEMS])}{more}. {takes}", certain=bool(certain), hint=hint)
+    listed = f"{'; '.join(shown[:_MAX_PROBLEMS])}{more}"
+    end = "" if listed.endswith("?") else "."
+    return Problem(f"{tool}: {listed}{end} {takes}", certain=bool(certain), hint=hint)
 
 
 def _misfits(arguments: Given, parameters: JsonSchema, known: JsonSchema) -> list[Misfit]:

@@ -101,7 +101,7 @@ class Calls:
         index = self.state.toolbox.index(function.connector)
         name = index.resolve(function.path)
         if name is None:
-            if not index.is_ambiguous(function.path):
+            if not index.is_ambiguous(function.path) and not self.state.full:
                 self.state.missing(node, index.missing(function.path))
             return UNKNOWN
         method = index.methods[name]
@@ -145,7 +145,8 @@ class Calls:
             what = f"is the connector {value.name}, which has no data form: call one of its methods"
         elif isinstance(value, (Function, Coroutine)):
             kind = "function" if isinstance(value, Function) else "coroutine"
-            what = f"is of type {kind}, which has no data form"
+            mend = "call it, or leave it out" if kind == "function" else "make it a dict, a list or text"
+            what = f"is of type {kind}, which has no data form: {mend}"
         else:
             return
         if name:

@@ -10,7 +10,7 @@ from isolith_bindings.check.scopes import scopes_of
 from isolith_bindings.check.source import NotParsed, parse
 from isolith_bindings.check.state import State
 from isolith_bindings.check.statements import Statements
-from isolith_bindings.check.style import is_synchronous
+from isolith_bindings.check.style import runs_a_call
 from isolith_bindings.check.tools import Toolbox
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def check(text: str, connectors: Mapping[str, Connector]) -> Report:
 
 
 def _look(tree: ast.Module, text: str, connectors: Mapping[str, Connector]) -> Report:
-    state = State(Toolbox(connectors), scopes_of(tree), Places(text), is_synchronous(tree))
+    scopes = scopes_of(tree)
+    synchronous = not scopes.waits and not runs_a_call(tree, text)
+    state = State(Toolbox(connectors), scopes, Places(text), synchronous)
     Statements(state).script(tree)
     drafts = [draft for draft in state.drafts if not (state.dynamic and draft.message.startswith("NameError"))]
     findings = {id(draft): _finding(draft, state) for draft in drafts}

@@ -100,7 +100,7 @@ class Expressions:
             return ConnectorRef(name)
         if name in GUEST_GLOBALS or name in surroundings.BUILTINS:
             return Named(name)
-        if not self.state.scopes.opaque:
+        if not self.state.scopes.opaque and not self.state.full:
             own: list[str] = []
             home: Scope | None = scope
             while home is not None:
@@ -133,7 +133,7 @@ class Expressions:
         toolbox = self.state.toolbox
         if isinstance(owner, Tools):
             found = toolbox.find(name)
-            if found is None:
+            if found is None and not self.state.full:
                 self.state.missing(node, toolbox.missing(name))
             return ConnectorRef(found) if found else UNKNOWN
         if isinstance(owner, ConnectorRef):
@@ -146,7 +146,7 @@ class Expressions:
             return MethodRef(owner.connector, path)
         if name in VARIANTS and owner.path and index.resolve(owner.path):
             return MethodRef(owner.connector, owner.path, name)
-        if not index.is_ambiguous(path):
+        if not index.is_ambiguous(path) and not self.state.full:
             self.state.missing(node, index.missing(path))
         return UNKNOWN
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from isolith_bindings.check.values import Value
 
@@ -33,6 +33,8 @@ class Scope:
     values: dict[str, Value] = field(default_factory=dict[str, "Value"])
     read: set[str] = field(default_factory=set[str])
     """Names of this scope that something reads."""
+    yields: bool = False
+    """Whether it is that of a generator, which runs only when it is gone through."""
 
     def find(self, name: str) -> Scope | None:
         """The scope whose name this is; None where the script binds it nowhere that can be seen from here."""
@@ -53,6 +55,8 @@ class Scopes:
     module: Scope
     of: dict[ast.AST, Scope] = field(default_factory=dict[ast.AST, Scope])
     opaque: bool = False
+    waits: bool = False
+    """Whether anything in the script can only be in an asynchronous function."""
 
 
 def scopes_of(tree: ast.Module) -> Scopes:
@@ -72,44 +76,76 @@ class _Collector:
                 self.visit(node, scope)
 
     def visit(self, node: ast.AST, scope: Scope) -> None:
-        if isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load):
-                self.bind(node.id, scope)
-        elif isinstance(node, (*Functions, ast.Lambda)):
-            self.function(node, scope)
-        elif isinstance(node, ast.ClassDef):
-            self.bind(node.name, scope)
-            self.block([*node.decorator_list, *node.bases, *(k.value for k in node.keywords)], scope)
-            self.block(node.body, self.inner(node, "class", scope))
-        elif isinstance(node, Comprehensions):
-            self.comprehension(node, scope)
-        elif isinstance(node, ast.AnnAssign):
-            self.block([node.target, node.value], scope)
-        elif type(node).__name__ == "TypeAlias":  # from Python 3.12 on
-            self.visit(node.name, scope)  # type: ignore[attr-defined]
+        """One node; most bind nothing."""
+        visit = _VISITS.get(type(node))
+        if visit is not None:
+            visit(self, node, scope)
         else:
-            self.plain(node, scope)
+            self.inside(node, scope)
 
-    def plain(self, node: ast.AST, scope: Scope) -> None:
-        """What binds a name in the scope it stands in, or nothing."""
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for alias in node.names:
-                self.scopes.opaque |= alias.name == "*"
-                self.bind(alias.asname or alias.name.partition(".")[0], scope)
-        elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            self.declare(node, scope)
-        elif isinstance(node, ast.NamedExpr):
-            home = scope
-            while home.kind == "comprehension" and home.outer is not None:
-                home = home.outer
-            self.bind(node.target.id, home)
-            self.visit(node.value, scope)
-            return
-        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+    def inside(self, node: ast.AST, scope: Scope) -> None:
+        """What a node holds."""
+        for name in node._fields:
+            part = getattr(node, name, None)
+            if isinstance(part, ast.AST):
+                self.visit(part, scope)
+            elif isinstance(part, list):
+                for item in part:
+                    if isinstance(item, ast.AST):
+                        self.visit(item, scope)
+
+    def name(self, node: ast.Name, scope: Scope) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self.bind(node.id, scope)
+
+    def nothing(self, _node: ast.AST, _scope: Scope) -> None:
+        """What holds no name."""
+
+    def classified(self, node: ast.ClassDef, scope: Scope) -> None:
+        self.bind(node.name, scope)
+        self.block([*node.decorator_list, *node.bases, *(k.value for k in node.keywords)], scope)
+        self.block(node.body, self.inner(node, "class", scope))
+
+    def annotated(self, node: ast.AnnAssign, scope: Scope) -> None:
+        self.block([node.target, node.value], scope)
+
+    def imported(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+        for alias in node.names:
+            self.scopes.opaque |= alias.name == "*"
+            self.bind(alias.asname or alias.name.partition(".")[0], scope)
+
+    def named(self, node: ast.NamedExpr, scope: Scope) -> None:
+        home = scope
+        while home.kind == "comprehension" and home.outer is not None:
+            home = home.outer
+        self.bind(node.target.id, home)
+        self.visit(node.value, scope)
+
+    def captured(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar, scope: Scope) -> None:
+        if node.name:
             self.bind(node.name, scope)
-        elif isinstance(node, ast.MatchMapping) and node.rest:
+        self.inside(node, scope)
+
+    def rest(self, node: ast.MatchMapping, scope: Scope) -> None:
+        if node.rest:
             self.bind(node.rest, scope)
-        self.block(ast.iter_child_nodes(node), scope)
+        self.inside(node, scope)
+
+    def waits(self, node: ast.AST, scope: Scope) -> None:
+        self.scopes.waits = True
+        self.inside(node, scope)
+
+    def generator(self, node: ast.comprehension, scope: Scope) -> None:
+        self.scopes.waits |= bool(node.is_async)
+        self.inside(node, scope)
+
+    def yields(self, node: ast.AST, scope: Scope) -> None:
+        scope.yields = True
+        self.inside(node, scope)
+
+    def alias(self, node: ast.AST, scope: Scope) -> None:
+        """`type X = ...`, whose value nobody looks at."""
+        self.visit(node.name, scope)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
 
     def function(self, node: FunctionNode | ast.Lambda, scope: Scope) -> None:
         inner = self.inner(node, "function", scope)
@@ -130,6 +166,7 @@ class _Collector:
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, scope: Scope) -> None:
         inner = self.inner(node, "comprehension", scope)
         first, *others = node.generators
+        self.scopes.waits |= bool(first.is_async)
         self.visit(first.iter, scope)
         self.block([first.target, *first.ifs, *others], inner)
         self.block([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt], inner)
@@ -150,3 +187,35 @@ class _Collector:
     def inner(self, node: ast.AST, kind: Literal["function", "class", "comprehension"], scope: Scope) -> Scope:
         made = self.scopes.of[node] = Scope(kind, scope)
         return made
+
+
+_VISITS: dict[type[ast.AST], Callable[[_Collector, Any, Scope], None]] = {
+    ast.Name: _Collector.name,
+    ast.Constant: _Collector.nothing,
+    ast.FunctionDef: _Collector.function,
+    ast.AsyncFunctionDef: _Collector.function,
+    ast.Lambda: _Collector.function,
+    ast.ClassDef: _Collector.classified,
+    ast.ListComp: _Collector.comprehension,
+    ast.SetComp: _Collector.comprehension,
+    ast.DictComp: _Collector.comprehension,
+    ast.GeneratorExp: _Collector.comprehension,
+    ast.comprehension: _Collector.generator,
+    ast.AnnAssign: _Collector.annotated,
+    ast.Import: _Collector.imported,
+    ast.ImportFrom: _Collector.imported,
+    ast.Global: _Collector.declare,
+    ast.Nonlocal: _Collector.declare,
+    ast.NamedExpr: _Collector.named,
+    ast.ExceptHandler: _Collector.captured,
+    ast.MatchAs: _Collector.captured,
+    ast.MatchStar: _Collector.captured,
+    ast.MatchMapping: _Collector.rest,
+    ast.Await: _Collector.waits,
+    ast.AsyncFor: _Collector.waits,
+    ast.AsyncWith: _Collector.waits,
+    ast.Yield: _Collector.yields,
+    ast.YieldFrom: _Collector.yields,
+}
+if hasattr(ast, "TypeAlias"):  # from Python 3.12 on
+    _VISITS[ast.TypeAlias] = _Collector.alias

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from isolith_bindings.check.values import Called
 
 MAX_FINDINGS = 50
+"""More are not looked for."""
 
 
 @dataclass
@@ -34,6 +35,11 @@ class State:
     """Something here catches what is raised."""
     drafts: list[Draft] = field(default_factory=list[Draft])
     _order: int = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether enough was found."""
+        return len(self.drafts) >= MAX_FINDINGS
 
     @contextmanager
     def unsure(self) -> Generator[None]:
@@ -58,7 +64,7 @@ class State:
         draft = Draft(kind, message, node, hint, tool)
         if certain:
             self.confirm(draft)
-        if len(self.drafts) < MAX_FINDINGS:
+        if not self.full:
             self.drafts.append(draft)
         return draft
 

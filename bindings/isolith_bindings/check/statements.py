@@ -187,8 +187,12 @@ class Statements:
                 self.expressions.value(part, scope)
         self._defined.append(node)
         home = scope.find(node.name)
-        if home is not None and home.bound[node.name] == 1 and not node.decorator_list and not _yields(node):
+        if home is not None and home.bound[node.name] == 1 and self.is_plain(node):
             home.values[node.name] = Function(node)
+
+    def is_plain(self, node: FunctionNode) -> bool:
+        """Whether calling it runs its body: no decorator is around it, and it is no generator."""
+        return not node.decorator_list and not self.state.scopes.of[node].yields
 
     def classified(self, node: ast.ClassDef, scope: Scope) -> None:
         """A class: its body runs now."""
@@ -267,26 +271,17 @@ def _counts_up(node: ast.expr) -> bool:
 
 
 def _leaves(node: ast.stmt) -> bool:
-    """Whether a statement may end the block that it is in: by a return, a break or a continue."""
-    stack: list[ast.AST] = [node]
+    """Whether a statement may end the block that it is in: by a return, a break or a continue of a loop around it."""
+    stack: list[tuple[ast.AST, bool]] = [(node, False)]
     while stack:
-        found = stack.pop()
-        if isinstance(found, (ast.Return, ast.Break, ast.Continue)):
+        found, looped = stack.pop()
+        if isinstance(found, ast.Return) or (isinstance(found, (ast.Break, ast.Continue)) and not looped):
             return True
-        if not isinstance(found, (*Functions, ast.ClassDef, ast.Lambda, ast.expr)):
-            stack.extend(ast.iter_child_nodes(found))
-    return False
-
-
-def _yields(function: FunctionNode) -> bool:
-    """Whether it is a generator, which runs only when it is gone through."""
-    stack: list[ast.AST] = list(function.body)
-    while stack:
-        found = stack.pop()
-        if isinstance(found, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(found, (*Functions, ast.ClassDef, ast.Lambda)):
-            stack.extend(ast.iter_child_nodes(found))
+        if isinstance(found, (ast.For, ast.AsyncFor, ast.While)):
+            stack += [(part, True) for part in found.body]
+            stack += [(part, looped) for part in found.orelse]
+        elif not isinstance(found, (*Functions, ast.ClassDef, ast.Lambda, ast.expr)):
+            stack += [(part, looped) for part in ast.iter_child_nodes(found)]
     return False
 
 

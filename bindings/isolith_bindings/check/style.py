@@ -23,21 +23,16 @@ _PASSIVE = (
 )
 
 
-def is_synchronous(tree: ast.Module) -> bool:
-    """Whether calls give their values: nothing in the script waits, and it runs no call on a loop."""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)):
-            return False
-        if isinstance(node, ast.comprehension) and node.is_async:
-            return False
-    return not any(_runs_a_call(node) for node in _own_nodes(tree.body))
+def runs_a_call(tree: ast.Module, text: str) -> bool:
+    """Whether the script runs something that is no function of its own on a loop: a call, which it then awaits."""
+    return "asyncio." in text and any(map(_runs_a_call, _own_nodes(tree.body)))
 
 
 def module_body(tree: ast.Module) -> list[ast.stmt]:
     """The statements of a script; those behind a main guard always run."""
     body: list[ast.stmt] = []
     for statement in tree.body:
-        if isinstance(statement, ast.If) and ast.unparse(statement.test) in _GUARDS:
+        if isinstance(statement, ast.If) and _is_guard(statement.test):
             body += statement.body
         else:
             body.append(statement)
@@ -79,6 +74,10 @@ def _own_nodes(body: list[ast.stmt]) -> list[ast.AST]:
         if not isinstance(node, _SCOPES):
             stack.extend(ast.iter_child_nodes(node))
     return found
+
+
+def _is_guard(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and ast.unparse(test) in _GUARDS
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

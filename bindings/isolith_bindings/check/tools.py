@@ -6,20 +6,24 @@ An index is made for the connectors that a script names and no others.
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from isolith_bindings import names
 from isolith_bindings.connector import Connector, Method, offered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+_SEPARATORS = re.compile(r"[\W_]+")
 VARIANTS = ("raw", "pages")
 _MAX_NAME = 100
 _MAX_LISTED = 20
-_MAX_COMPARED = 3000
-"""Names that one misspelt name is compared with at most."""
+_MAX_COMPARED = 25
+"""Names that one misspelt name is compared with at most, letter by letter."""
+_MAX_NEAREST = 8
+"""Misspelt names of one connector for which the nearest are looked for: each costs milliseconds among a thousand."""
 
 
 @dataclass(frozen=True)
@@ -37,19 +41,27 @@ class Index:
 
     name: str
     methods: Mapping[str, Method]
-    exact: dict[str, str] = field(default_factory=dict[str, str])
-    folded: dict[str, str] = field(default_factory=dict[str, str])
+    _said: dict[str, Missing] = field(default_factory=dict[str, Missing])
 
-    def __post_init__(self) -> None:
-        self.exact = {name: name for name in self.methods}
-        self.exact.update((method.original, name) for name, method in self.methods.items())
+    @cached_property
+    def exact(self) -> dict[str, str]:
+        """The Python name by Python and by original name."""
+        return {**{name: name for name in self.methods}, **{m.original: name for name, m in self.methods.items()}}
+
+    @cached_property
+    def folded(self) -> dict[str, str]:
+        """The Python name by folded spelling; empty for that of several methods, which only exact ones tell apart."""
+        found: dict[str, str] = {}
         for spelling, name in self.exact.items():
             key = _fold(spelling)
-            if self.folded.setdefault(key, name) != name:
-                self.folded[key] = ""  # of several methods: only exact spellings tell them apart
+            if found.setdefault(key, name) != name:
+                found[key] = ""
+        return found
 
     def resolve(self, path: str) -> str | None:
         """The Python name of the method that a spelling means."""
+        if path in self.methods:
+            return path
         return self.exact.get(path) or self.folded.get(_fold(path)) or None
 
     def is_ambiguous(self, path: str) -> bool:
@@ -63,7 +75,12 @@ class Index:
 
     def missing(self, path: str) -> Missing:
         """What the run says of a method that is not there."""
-        close = _nearest(path, self.methods)
+        if path not in self._said:
+            close = _nearest(path, self.folded) if len(self._said) < _MAX_NEAREST else []
+            self._said[path] = self._missing(path, close)
+        return self._said[path]
+
+    def _missing(self, path: str, close: list[str]) -> Missing:
         if close:
             hint = f"did you mean {_either(f'{self.name}.{name}' for name in close)}?"
         else:
@@ -93,7 +110,7 @@ class Toolbox:
 
     def missing(self, name: str) -> Missing:
         """What the run says of a connector that is not there."""
-        close = _nearest(name, self.connectors)
+        close = _nearest(name, {_fold(known): known for known in self.connectors})
         if close:
             hint = f"did you mean {_either(close)}?"
         else:
@@ -104,16 +121,18 @@ class Toolbox:
 
 def _fold(name: str) -> str:
     """As the guest folds: what all spellings of a name have in common."""
-    return "".join(character for character in name.casefold() if character.isalnum())
+    return _SEPARATORS.sub("", name.casefold())
 
 
-def _nearest(name: str, known: Iterable[str]) -> list[str]:
+def _nearest(name: str, folded: Mapping[str, str]) -> list[str]:
+    """Up to three names that look like this one; of many, only those that share most pairs of letters are compared."""
     wanted = _fold(name[:_MAX_NAME])
-    folded = {_fold(candidate): candidate for candidate in known}
-    near = sorted(folded, key=lambda key: abs(len(key) - len(wanted)))[:_MAX_COMPARED]
-    close = difflib.get_close_matches(wanted, near, 3, 0.6)
-    found = [folded[match] for match in close]
-    return found or names.nearest(name[:_MAX_NAME], list(folded.values())[:_MAX_COMPARED])
+    pairs = {wanted[at : at + 2] for at in range(len(wanted) - 1)}
+    likely = [key for key, candidate in folded.items() if candidate]
+    if len(likely) > _MAX_COMPARED:
+        likely.sort(key=lambda key: -sum(pair in key for pair in pairs))
+    close = difflib.get_close_matches(wanted, likely[:_MAX_COMPARED], 3, 0.6)
+    return list(dict.fromkeys(folded[match] for match in close))
 
 
 def _either(paths: Iterable[str]) -> str:

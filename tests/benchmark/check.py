@@ -1,0 +1,78 @@
+"""What the check costs: a script of a hundred lines against a thousand tools. Prints numbers; asserts nothing.
+
+CPU time, so that what else the machine does is left out.
+
+python tests/benchmark/check.py
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+from isolith_bindings.check import check
+from isolith_bindings.connector import JsonSchema, Method
+from isolith_bindings.testing import RecordingConnector
+
+_RUNS = 30
+_VERBS = "list get create update delete search archive assign merge export".split()  # noqa: SIM905
+_NOUNS = "issue pull branch release milestone label comment review commit team".split()  # noqa: SIM905
+_PLACES = "repo user org project gist team package runner cache secret".split()  # noqa: SIM905
+_PARAMETERS: JsonSchema = {
+    "type": "object",
+    "properties": {
+        "owner": {"type": "string"},
+        "repo": {"type": "string", "minLength": 1},
+        "state": {"enum": ["open", "closed", "all"]},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100},
+        "labels": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["owner", "repo"],
+    "additionalProperties": False,
+}
+_ISSUE: JsonSchema = {"type": "object", "properties": {"number": {"type": "integer"}, "title": {"type": "string"}}}
+_RETURNS: JsonSchema = {"type": "array", "items": _ISSUE}
+
+
+def thousand(connectors: int) -> dict[str, RecordingConnector]:
+    """A thousand methods, spread over so many connectors."""
+    names = [f"{verb}_{noun}_{place}" for verb in _VERBS for noun in _NOUNS for place in _PLACES]
+    made: dict[str, RecordingConnector] = {}
+    for number in range(connectors):
+        connector = RecordingConnector(f"hub{number}" if number else "hub", {})
+        connector.methods = {
+            name: Method(name, name.replace("_", "/"), "", _PARAMETERS, _RETURNS, f"async def {name}(*, owner: str)")
+            for name in names[number::connectors]
+        }
+        made[connector.name] = connector
+    return made
+
+
+def script(misspelt: int) -> str:
+    """A hundred lines, of which ten call a tool, some by a name that is not there."""
+    lines = ["import json", "rows = []", "async def measure(connectors: int, misspelt: int) -> str:
+    """One case, in words."""
+    tools = thousand(connectors)
+    text = script(misspelt)
+    found = len(check(text, tools).findings)
+    took: list[float] = []
+    for _ in range(_RUNS):
+        begun = time.process_time()
+        check(text, tools)
+        took.append((time.process_time() - begun) * 1e3)
+    lines = text.count("\n") + 1
+    return (
+        f"{lines} lines, 1,000 tools in {connectors} connector(s), {found} finding(s): "
+        f"median {statistics.median(took):.1f} ms, worst {max(took):.1f} ms"
+    )
+
+
+def main() -> None:
+    """Print the median and the worst of each case."""
+    for connectors in (1, 20):
+        for misspelt in (0, 1, 10):
+            print(measure(connectors, misspelt))
+
+
+if __name__ == "__main__":
+    main()
