@@ -64,7 +64,7 @@ def digest_of_row(row: Mapping[str, object]) -> str:
 
 
 def _digestible(value: object) -> object:
-    if isinstance(value, (bytes, memoryview)):
+    if isinstance(value, bytes):
         return [hashlib.sha256(value).hexdigest()]
     return value
 
