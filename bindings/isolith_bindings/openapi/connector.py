@@ -116,7 +116,8 @@ class OpenApi:
         loaded = self._ready()
         operation = loaded.operation(method)
         plan = loaded.plan(operation, arguments, context.artifacts.read)
-        if context.variant == "pages":
+        pages = context.variant == "pages"
+        if pages:
             plan = pagination.turned(plan, operation, context.cursor)
         response = await loaded.send(plan, context.deadline_s)
         value = answers.value_of(operation, response, context.artifacts)
@@ -124,7 +125,10 @@ class OpenApi:
             answers.check(operation, response, value, loaded.checker)
         if context.variant == "raw":
             return {"status": response.status, "headers": dict(response.headers), "body": value}
-        if context.variant == "pages":
+        if pages:
+            following = pagination.following(plan, operation, response, value)
+            return {"items": pagination.items_of(value), "cursor": following}
+        if pages:
             following = pagination.following(plan, operation, response, value)
             return {"items": pagination.items_of(value), "cursor": following}
         return value

@@ -32,8 +32,9 @@ def read_schemes(references: References, family: Family) -> dict[str, Tree]:
 
 
 def requirements(operation: Node, references: References) -> tuple[Requirement, ...] | None:
-    """The alternatives of `security`, of the operation or of the document; None where nothing is
-    said of credentials, and none where it is said that no one is needed.
+    """The alternatives of `security`, of the operation or of the document.
+
+    None where nothing is said of credentials, and empty where it is said that none is needed.
 
     Raises DefectError for what cannot be read: to send without the credentials it means would be a guess.
     """

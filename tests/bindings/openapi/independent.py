@@ -40,6 +40,24 @@ class _Request:
         )
 
 
+def _mend(tree: Any) -> None:
+    """What openapi-core stumbles over: parameters that are read-only, mappings of discriminators that lead nowhere."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            mapping = node.get("discriminator")
+            if isinstance(mapping, dict) and "propertyName" in mapping:
+                del node["discriminator"]
+            if isinstance(node.get("in"), str) and isinstance(node.get("schema"), dict):
+                schema = node["schema"]
+                name = str(schema.get("$ref", "")).rpartition("/")[2]
+                tree.get("components", {}).get("schemas", {}).get(name, schema).pop("readOnly", None)
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+
+
 class Independent:
     """The document, with this server in place of its own, and no security: no credentials are sent here."""
 
@@ -53,8 +71,11 @@ class Independent:
                 if isinstance(operation, dict):
                     operation.pop("servers", None)
                     operation.pop("security", None)
+        _mend(tree)
         self._server = server
-        self._api = OpenAPI.from_dict(tree, config=Config(spec_validator_cls=None, extra_media_type_deserializers=_JSON))
+        self._api = OpenAPI.from_dict(
+            tree, config=Config(spec_validator_cls=None, extra_media_type_deserializers=_JSON)
+        )
 
     def problem(self, got: Got) -> str | None:
         """What is wrong with a request, or None."""

@@ -65,11 +65,19 @@ class Server:
 async def serving(answer: Answer) -> AsyncIterator[Server]:
     """A server that answers so, on a free port, until the block ends."""
     server = Server("")
+    conversations: set[asyncio.Task[None]] = set()
 
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError):
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.CancelledError):
             await _converse(reader, writer, answer, server)
         writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+    def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(converse(reader, writer))
+        conversations.add(task)
+        task.add_done_callback(conversations.discard)
 
     listener = await asyncio.start_server(handle, "127.0.0.1", 0)
     server.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
@@ -77,11 +85,12 @@ async def serving(answer: Answer) -> AsyncIterator[Server]:
         yield server
     finally:
         listener.close()
+        for task in conversations:
+            task.cancel()
+        await asyncio.gather(*conversations)
 
 
-async def _converse(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: Answer, server: Server
-) -> None:
+async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: Answer, server: Server) -> None:
     connection = h11.Connection(h11.SERVER)
     while True:
         request: h11.Request | None = None

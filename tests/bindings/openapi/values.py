@@ -25,7 +25,19 @@ _FORMATS: dict[str, object] = {
     "binary": b"\x00bytes",
     "duration": "P1D",
 }
-_TEXTS = ("a b&c=d/e", "ada", "a", "1", "2025-11-29", "v1.0", "a-b", "ada@example.org", "#0366d6", "0123456789abcdef", "12:30")
+_TEXTS = (
+    "a b&c=d/e",
+    "ada",
+    "a",
+    "1",
+    "2025-11-29",
+    "v1.0",
+    "a-b",
+    "ada@example.org",
+    "#0366d6",
+    "0123456789abcdef",
+    "12:30",
+)
 _HARMLESS = "plain"
 
 
@@ -125,7 +137,11 @@ class Values:
         if cast("int", schema.get("maxItems", 1)) == 0:
             return []
         value = self.of(items, depth + 1)
-        return [value] if count == 1 else [f"{value}{index}" if isinstance(value, str) else value for index in range(count)]
+        return (
+            [value]
+            if count == 1
+            else [f"{value}{index}" if isinstance(value, str) else value for index in range(count)]
+        )
 
     def _text(self, schema: dict[str, object]) -> object:
         form = schema.get("format")
@@ -144,9 +160,14 @@ class Values:
 def _merged(first: dict[str, object], second: dict[str, object]) -> dict[str, object]:
     whole = {**first, **second}
     if "properties" in first and "properties" in second:
-        whole["properties"] = {**cast("dict[str, object]", first["properties"]), **cast("dict[str, object]", second["properties"])}
+        whole["properties"] = {
+            **cast("dict[str, object]", first["properties"]),
+            **cast("dict[str, object]", second["properties"]),
+        }
     if "required" in first and "required" in second:
-        whole["required"] = list(dict.fromkeys([*cast("list[str]", first["required"]), *cast("list[str]", second["required"])]))
+        whole["required"] = list(
+            dict.fromkeys([*cast("list[str]", first["required"]), *cast("list[str]", second["required"])])
+        )
     return whole
 
 

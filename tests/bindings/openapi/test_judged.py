@@ -1,0 +1,82 @@
+"""Operations of real documents, driven with values of their schemas; openapi-core judges each request."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from isolith_bindings.errors import CallError
+from isolith_bindings.openapi import ApiKey, OpenApi
+from isolith_bindings.secrets import Secret
+from isolith_bindings.testing import a_context
+from tests.bindings.openapi import registry
+from tests.bindings.openapi.independent import Independent
+from tests.bindings.openapi.loopback import Reply, serving
+from tests.bindings.openapi.values import NoValueError, Values
+
+CREDENTIAL = ApiKey("X-Test-Key", Secret(lambda: "key-of-the-tests", "the tests"))
+# Where openapi-core and a document's own oddity meet: a path parameter that is read-only in one of its forms, a form
+# that requires a field which it does not have.
+NOT_JUDGED = frozenset({"ssh_keys.get", "ssh_keys.update", "ssh_keys.delete", "authorization.post_oauth2_revoke"})
+
+
+@dataclass
+class Drive:
+    judged: list[str] = field(default_factory=list[str])
+    wrong: list[str] = field(default_factory=list[str])
+    unsent: list[str] = field(default_factory=list[str])
+
+
+async def drive(path: Path, step: int) -> Drive:
+    """Every `step`-th operation of a document, with all its arguments, text in them that has to be encoded."""
+    done = Drive()
+    async with serving(lambda _: Reply.of({})) as server:
+        judge = Independent(path, server.url)
+        connector = OpenApi(path, name="api", server=server.url, auth=CREDENTIAL)
+        await connector.start()
+        # `#` in a path tells operations of one path apart, of which openapi-core finds only one.
+        methods = [method for method in connector.methods.values() if "#" not in method.original]
+        for method in methods[::step]:
+            definitions = method.parameters.get("$defs", {})
+            assert isinstance(definitions, dict)
+            values = Values(definitions, wild=True)
+            properties = method.parameters["properties"]
+            assert isinstance(properties, dict)
+            before = len(server.got)
+            try:
+                arguments = {name: values.of(schema, 1) for name, schema in properties.items()}
+                await connector.call(method, arguments, a_context())
+            except NoValueError as error:
+                done.unsent.append(f"{method.name}: {error}")
+            except CallError as error:
+                done.unsent.append(f"{method.name}: {error.kind}: {error.message}")
+            if len(server.got) > before and method.name not in NOT_JUDGED:
+                done.judged.append(method.name)
+                problem = judge.problem(server.last)
+                done.wrong += [f"{method.name}: {problem} {server.last}"] if problem else []
+        await connector.aclose()
+    return done
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("document", "step", "least"),
+    [
+        (registry.GITHUB, 7, 165),
+        (registry.KUBERNETES, 14, 60),
+        (registry.DIGITALOCEAN, 3, 90),
+        (registry.ASANA, 2, 80),
+        (registry.BOX, 4, 60),
+    ],
+    ids=lambda value: value[1].rpartition("/")[2] if isinstance(value, tuple) else str(value),
+)
+def test_requests_are_what_the_document_says(document: tuple[str, str], step: int, least: int) -> None:
+    done = asyncio.run(drive(registry.document(*document), step))
+    print(f"{len(done.judged)} judged, {len(done.unsent)} not sent: {done.unsent}")
+    assert done.wrong == []
+    assert len(done.judged) >= least
+    # What is not sent has a pattern that the values here do not meet, or no form in its style.
+    assert len(done.unsent) <= len(done.judged) // 20
