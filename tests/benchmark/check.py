@@ -50,7 +50,24 @@ def thousand(connectors: int) -> dict[str, RecordingConnector]:
 
 def script(misspelt: int) -> str:
     """A hundred lines, of which ten call a tool, some by a name that is not there."""
-    lines = ["import json", "rows = []", "async def measure(connectors: int, misspelt: int) -> str:
+    lines = ["import json", "rows = []", "async def main():"]
+    for number in range(10):
+        name = f"list_isue_repo{number}" if number < misspelt else f"list_{_NOUNS[number]}_repo"
+        lines += [
+            f"    found = await hub.{name}(",
+            "        owner='isolith', repo='house', state='open', limit=50, labels=['bug'],",
+            "    )",
+            "    for one in found:",
+            "        if one['number'] > 10 and one['title'].startswith('a'):",
+            "            rows.append({'title': one['title'].upper(), 'n': one['number'] * 2})",
+            f"    print(f'{{len(found)}} of {number}', json.dumps(rows[-1:]))",
+            "    total = sum(row['n'] for row in rows)",
+            "    assert total >= 0, 'negative'",
+        ]
+    return "\n".join([*lines, "    return total", "await main()"]) + "\n" * 5
+
+
+def measure(connectors: int, misspelt: int) -> str:
     """One case, in words."""
     tools = thousand(connectors)
     text = script(misspelt)

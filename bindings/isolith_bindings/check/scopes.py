@@ -217,5 +217,6 @@ _VISITS: dict[type[ast.AST], Callable[[_Collector, Any, Scope], None]] = {
     ast.Yield: _Collector.yields,
     ast.YieldFrom: _Collector.yields,
 }
-if hasattr(ast, "TypeAlias"):  # from Python 3.12 on
-    _VISITS[ast.TypeAlias] = _Collector.alias
+_TYPE_ALIAS: type[ast.AST] | None = getattr(ast, "TypeAlias", None)
+if _TYPE_ALIAS is not None:  # from Python 3.12 on
+    _VISITS[_TYPE_ALIAS] = _Collector.alias
