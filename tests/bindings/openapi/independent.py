@@ -7,18 +7,18 @@ import json
 import warnings
 from http.cookies import SimpleCookie
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote
 
 from openapi_core import Config, OpenAPI
 from openapi_core.datatypes import RequestParameters
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
-from tests.bindings.openapi.loopback import Got
-
+if TYPE_CHECKING:
+    from tests.bindings.openapi.loopback import Got
 
 # Kinds of JSON that openapi-core leaves as bytes.
-_JSON = {kind: json.loads for kind in ("*/*", "application/json-patch+json", "application/merge-patch+json")}
+_JSON = dict.fromkeys(("*/*", "application/json-patch+json", "application/merge-patch+json"), json.loads)
 
 
 class _Request:
@@ -40,7 +40,7 @@ class _Request:
         )
 
 
-def _mend(tree: Any) -> None:
+def _mend(tree: Any) -> None:  # noqa: ANN401 - JSON
     """What openapi-core stumbles over: parameters that are read-only, mappings of discriminators that lead nowhere."""
     waiting = [tree]
     while waiting:
@@ -83,7 +83,7 @@ class Independent:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self._api.validate_request(_Request(got, self._server))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it says is the verdict
             cause = error.__cause__ or error.__context__
             details = getattr(cause, "schema_errors", None) or cause
             return f"{type(error).__name__}: {error} {str(details)[:600]}"

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.bindings.openapi import registry
+from tests.bindings.openapi.independent import Independent
+from tests.bindings.openapi.loopback import Reply, serving
+from tests.bindings.openapi.values import NoValueError, Values
 
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi import ApiKey, OpenApi
 from isolith_bindings.secrets import Secret
 from isolith_bindings.testing import a_context
-from tests.bindings.openapi import registry
-from tests.bindings.openapi.independent import Independent
-from tests.bindings.openapi.loopback import Reply, serving
-from tests.bindings.openapi.values import NoValueError, Values
 
 CREDENTIAL = ApiKey("X-Test-Key", Secret(lambda: "key-of-the-tests", "the tests"))
 # Where openapi-core and a document's own oddity meet: a path parameter that is read-only in one of its forms, a form

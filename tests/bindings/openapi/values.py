@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from isolith_bindings.openapi.model import Schema
+if TYPE_CHECKING:
+    from isolith_bindings.openapi.model import Schema
 
 MAX_DEPTH = 12
 
@@ -186,8 +187,7 @@ def _number(schema: dict[str, object], *, whole: bool) -> object:
     low = cast("float", schema.get("minimum", schema.get("exclusiveMinimum", -1)))
     high = cast("float", schema.get("maximum", schema.get("exclusiveMaximum", 1e9)))
     step = cast("float", schema.get("multipleOf", 1))
-    value = max(low + (step if "exclusiveMinimum" in schema else 0), 0 if high >= 0 else high)
+    value = max(low + (step if "exclusiveMinimum" in schema else 0), min(0, high))
     value = value if value % step == 0 else (value // step + 1) * step
-    if value > high:
-        value = high
+    value = min(value, high)
     return int(value) if whole else float(value)
