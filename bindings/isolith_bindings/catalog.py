@@ -5,28 +5,40 @@ It looks at its connectors anew each time, for their methods may change, and hol
 
 from __future__ import annotations
 
-import re
 import threading
 from typing import TYPE_CHECKING, get_args
 
 from isolith_bindings import names
 from isolith_bindings.connector import Connector, Method, offered
-from isolith_bindings.describe import Description, Detail, describe_all, describe_connector, describe_method
+from isolith_bindings.describe import (
+    BUDGETS,
+    Description,
+    Detail,
+    describe_all,
+    describe_connector,
+    describe_method,
+    describe_several,
+    describe_snippet,
+    describe_type,
+)
 from isolith_bindings.errors import CallError, NameCollision
 from isolith_bindings.listing import DEFAULT_BUDGET, Listing, list_all
+from isolith_bindings.observations import Observations
 from isolith_bindings.rendering import one_of
 from isolith_bindings.search import SNIPPETS, Hit, Kind, Scope, SearchIndex, SearchPage, Snippet, exact
+from isolith_bindings.targets import Targets, no_such_type, other
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
 MAX_LIMIT = 50
 """Results of one page."""
+MAX_TARGETS = 20
+"""Things described at once."""
 MAX_QUERY = 1000
 """Characters of a query or a target."""
 
 _TEXT = f"text of at most {MAX_QUERY:,} characters"
-_BRACKETS = re.compile(r"""\[\s*(?:"([^"]*)"|'([^']*)')\s*\]""")
 
 
 class Catalog:
@@ -38,6 +50,7 @@ class Catalog:
     def __init__(self, connectors: Iterable[Connector], snippets: Callable[[], Iterable[Snippet]] = tuple) -> None:
         self._snippets = snippets
         self._index = SearchIndex()
+        self.observations = Observations()
         self._reading: threading.Thread | None = None
         self.connectors: dict[str, Connector] = {}
         for connector in connectors:
@@ -47,18 +60,14 @@ class Catalog:
                     f"two connectors are called `{connector.name}`: {other!r} and {connector!r}. "
                     "Give one of them another name"
                 )
+        self._targets = Targets(self.connectors)
 
     def resolve(self, connector: str, method: str) -> tuple[Connector, Method]:
         """Any spelling of a connector and a method. Raises CallError `unknown_tool`, with the nearest names.
 
         What is denied is found as well: that it may not be called is the host's to say.
         """
-        found = self._connector(connector)
-        known = {name: bound.original for name, bound in found.methods.items()}
-        name = names.resolve(method, known)
-        if name is None:
-            raise _unknown_method(found, method)
-        return found, found.methods[name]
+        return self._targets.method(connector, method)
 
     def capabilities(self) -> dict[str, list[str]]:
         """The Python names that scripts are given: of each connector, its methods. Without what is denied."""
@@ -67,7 +76,7 @@ class Catalog:
     def granted(self) -> dict[str, dict[str, object]]:
         """The capabilities as the guest takes them: `{connector: {"methods": [...], "aliases": {...}}}`.
 
-        `aliases` maps original names to Python ones, where they differ.
+        `aliases` maps other spellings to Python names: original names for one, see `names.aliases`.
         """
         return {
             name: {"methods": methods, "aliases": _aliases(self.connectors[name])}
@@ -111,88 +120,82 @@ class Catalog:
         _check("catalog", "budget_tokens", budget_tokens, _is_whole(budget_tokens, 0), "a whole number, 0 or more")
         return list_all(self.connectors.values(), budget_tokens, pinned=pinned)
 
-    def describe(self, target: str | None = None, detail: Detail = "signature") -> Description:
-        """A connector or a method by path, or without a target the whole catalogue.
+    def describe(
+        self,
+        target: str | list[str] | None = None,
+        detail: Detail = "signature",
+        budget_tokens: int | None = None,
+    ) -> Description:
+        """A connector, a method, a type of one or a snippet by path; several at once; or the whole catalogue.
 
-        Raises CallError `unknown_tool`, with the nearest names, where there is no such thing.
+        The text is within `budget_tokens`, else within what is usual for the detail. Raises CallError `unknown_tool`,
+        with the nearest names, where there is no such thing; among several that is said in the text.
         """
         details = get_args(Detail)
         _check("describe", "detail", detail, detail in details, f"one of {one_of(details)}")
+        fits = budget_tokens is None or _is_whole(budget_tokens, 1)
+        _check("describe", "budget_tokens", budget_tokens, fits, "a whole number, 1 or more")
         if target is None:
-            return describe_all(self.connectors.values(), detail)
-        _check("describe", "target", target, _is_text(target), _TEXT)
-        connector, method = self._at(target)
-        return describe_connector(connector, detail) if method is None else describe_method(connector, method, detail)
+            return describe_all(self.connectors.values(), detail, budget_tokens)
+        if not isinstance(target, list):
+            _check("describe", "target", target, _is_text(target), _TEXT)
+            return self._described(target, detail, budget_tokens)
+        listed = 0 < len(target) <= MAX_TARGETS and all(map(_is_text, target))
+        _check("describe", "target", target, listed, f"1 to {MAX_TARGETS} paths, each {_TEXT}")
+        most = BUDGETS[detail] * min(len(target), 3) if budget_tokens is None else budget_tokens
+        return describe_several((self._said(path, detail, most // len(target)) for path in target), most)
+
+    def _said(self, path: str, detail: Detail, budget: int) -> Description | str:
+        try:
+            return self._described(path, detail, max(budget, 1))
+        except CallError as error:
+            return f"{path}: {error}{f'; {error.hint}' if error.hint else ''}"
+
+    def _described(self, path: str, detail: Detail, budget: int | None) -> Description:
+        snippet = self._snippet(path)
+        if snippet is not None:
+            return describe_snippet(snippet, detail, budget)
+        found = self._targets.find(path)
+        if found.method is None:
+            learnt = self.observations.of(found.connector.name)
+            return describe_connector(found.connector, detail, budget, learnt)
+        if found.rest and found.rest not in found.method.variants:
+            declared = describe_type(found.connector, found.method, found.rest, detail, budget)
+            if declared is None:
+                raise no_such_type(found)
+            return declared
+        learnt_of_it = self.observations.of(found.connector.name).get(found.method.name)
+        return describe_method(found.connector, found.method, detail, budget, learnt_of_it)
+
+    def _snippet(self, path: str) -> Snippet | None:
+        first, _, name = path.strip().removeprefix("tools.").partition(".")
+        if first != SNIPPETS or not name or SNIPPETS in self.connectors:
+            return None
+        known = {snippet.name: snippet for snippet in self._snippets()}
+        found = names.resolve(name, {name: name for name in known})
+        if found is None:
+            raise CallError("unknown_tool", f"there is no snippet `{name}`", hint=other(name, known, f"{SNIPPETS}."))
+        return known[found]
 
     def _refresh(self) -> None:
         self._index.refresh(list(self.connectors.values()), self._snippets())
 
     def _scope(self, name: object) -> str:
-        return SNIPPETS if name == SNIPPETS and SNIPPETS not in self.connectors else self._connector(name).name
-
-    def _connector(self, name: object) -> Connector:
-        text = name if isinstance(name, str) else repr(name)
-        found = names.resolve(text, {known: known for known in self.connectors})
-        if found is None:
-            raise CallError("unknown_tool", f"there is no connector `{text}`", hint=_other(text, self.connectors))
-        return self.connectors[found]
-
-    def _at(self, path: str) -> tuple[Connector, Method | None]:
-        """What a path leads to, in any spelling: `crm.list`, `tools.crm.list`, `tools["crm"]["list"]`."""
-        plain = _BRACKETS.sub(lambda match: f".{match[1] or match[2]}", path).strip().removeprefix("tools.")
-        first, _, rest = plain.partition(".")
-        if not rest:
-            return self._connector_or_hint(first), None
-        connector, method = self.resolve(first, rest)
-        if method.policy == "deny":
-            raise _unknown_method(connector, rest)
-        return connector, method
-
-    def _connector_or_hint(self, name: str) -> Connector:
-        """A connector; where a method was named alone, the error says its path."""
-        try:
-            return self._connector(name)
-        except CallError as error:
-            paths = [
-                f"{connector.name}.{method}"
-                for connector in self.connectors.values()
-                for method in [names.resolve(name, {n: m.original for n, m in offered(connector).items()})]
-                if method
-            ]
-            if not paths:
-                raise
-            hint = f"did you mean {' or '.join(f'`{path}`' for path in paths[:3])}?"
-            raise CallError("unknown_tool", f"there is no connector `{name}`", hint=hint) from error
+        return SNIPPETS if name == SNIPPETS and SNIPPETS not in self.connectors else self._targets.connector(name).name
 
     def _exact(self, query: str, scope: Scope) -> list[Hit]:
         """What a path leads to, where the query is one."""
         if not {".", "["} & set(query):
             return []
         try:
-            connector, method = self._at(query)
+            found = self._targets.find(query)
         except CallError:
             return []
-        return exact(connector, method, scope)
+        return [] if found.rest else exact(found.connector, found.method, scope)
 
 
 def _aliases(connector: Connector) -> dict[str, str]:
-    return {method.original: name for name, method in offered(connector).items() if method.original != name}
-
-
-def _unknown_method(connector: Connector, method: str) -> CallError:
-    reason = connector.excluded.get(method)
-    if reason is not None:
-        return CallError("unknown_tool", f"{connector.name} has no method `{method}`: {reason}")
-    hint = _other(method, offered(connector), f"{connector.name}.")
-    return CallError("unknown_tool", f"{connector.name} has no method `{method}`", hint=hint)
-
-
-def _other(name: str, known: Mapping[str, object], prefix: str = "") -> str:
-    """What to write instead: the names that look like this one, or all there are."""
-    close = names.nearest(name, known)
-    if close:
-        return f"did you mean {' or '.join(f'`{prefix}{match}`' for match in close)}?"
-    return f"there are: {one_of(sorted(known))}" if known else "there are none"
+    return names.aliases(connector.name, {name: method.original for name, method in offered(connector).items()})
 
 
 def _page(found: list[Hit], limit: int, offset: int) -> SearchPage:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from isolith_bindings.errors import InvalidName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 MAX_LENGTH = 64
 GUEST_GLOBALS = frozenset(
@@ -31,6 +31,12 @@ _HASH_DIGITS = 8
 # The soft ones are spelt out: the host's Python may be older than the guest's.
 _RESERVED = frozenset(keyword.kwlist) | {"case", "match", "type"}
 _BUILTINS = frozenset(dir(builtins))
+_MAX_COMPARED = 200
+_PREFIXES = frozenset({"tools", "functions", "default_api"})
+"""What models write before a connector."""
+_SPLIT = re.compile(r"[^\W_]+")
+_CALLED = re.compile(r"\(.*\)?\s*$", re.DOTALL)
+_BRACKETS = re.compile(r"""\[\s*(?:"([^"]*)"|'([^']*)')\s*\]""")
 _DUNDER = re.compile("^__+")
 _WORD_START = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -107,13 +113,77 @@ def resolve(name: str, known: Mapping[str, str]) -> str | None:
     return candidates[0] if len(candidates) == 1 else None
 
 
+def aliases(connector: str, bound: Mapping[str, str]) -> dict[str, str]:
+    """What scripts may write besides the Python names of `bound` (`{python: original}`), as `{spelling: python}`.
+
+    The original names, and those that repeat the connector's without it: `slack.post_message` for
+    `slack_post_message`. A spelling that could mean two methods is left out.
+    """
+    spellings = {original: python for python, original in bound.items() if original != python}
+    taken = {fold(name) for name in (*bound, *spellings)}
+    shorter: dict[str, list[str]] = defaultdict(list)
+    for python in bound:
+        rest = _without(connector, python)
+        if rest and fold(rest) not in taken:
+            shorter[rest].append(python)
+    return {**{rest: found[0] for rest, found in shorter.items() if len(found) == 1}, **spellings}
+
+
+def _without(connector: str, name: str) -> str:
+    """A name without the connector's before it; empty where it does not begin so."""
+    rest = name[len(connector) :].lstrip("_") if name.casefold().startswith(f"{connector}_".casefold()) else ""
+    return sanitise(rest) if rest else ""
+
+
+def paths(text: str, connectors: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What a model may have meant by the path of a method, as (connector, method), the likeliest first.
+
+    `crm.list`, `tools.crm.list`, `tools["crm"]["list"]`, `crm.list(...)`, `await crm.list`, `mcp__crm__list`,
+    `crm/list`, `crm:list` and `crm_list` all give (`crm`, `list`); a name by itself gives (name, "").
+    """
+    known = sorted(connectors, key=len, reverse=True)
+    plain = _BRACKETS.sub(lambda match: f".{match[1] or match[2]}", _CALLED.sub("", text.strip(" `\n;"))).strip()
+    plain = plain.removeprefix("await ").strip()
+    prefix, _, rest = plain.partition(".")
+    if rest and prefix in _PREFIXES and prefix not in known:
+        plain = rest
+    yield _split(plain, ".")
+    for separator in ("__", "::", ":", "/", "->"):
+        shorter = plain.removeprefix("mcp__") if separator == "__" else plain
+        if separator in shorter:
+            yield _split(shorter, separator)
+    folded = fold(plain)
+    for connector in known:
+        start = len(connector) + 1
+        if folded.startswith(fold(connector)) and plain[start - 1 : start] in {"_", "-", " "}:
+            yield connector, plain[start:]
+
+
+def _split(text: str, separator: str) -> tuple[str, str]:
+    """The two sides of the first separator; all of it and nothing where there is none."""
+    first, _, rest = text.partition(separator)
+    return first, rest
+
+
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Up to three of the known names that look like this one, best first."""
+    """Up to three of the known names that look like this one, best first: the same words, close letters, more words."""
     folded: dict[str, list[str]] = defaultdict(list)
     for candidate in known:
         folded[fold(candidate)].append(candidate)
-    close = difflib.get_close_matches(fold(name), list(folded), 3, 0.6)
-    return [candidate for match in close for candidate in folded[match]][:3]
+    wanted = _words(name)
+    said = {candidate: _words(candidate) for found in folded.values() for candidate in found} if wanted else {}
+    same = [candidate for candidate, words in said.items() if words == wanted]
+    close = difflib.get_close_matches(fold(name[:_MAX_COMPARED]), list(folded), 3, 0.6)
+    letters = [candidate for match in close for candidate in folded[match]]
+    more = sorted(
+        (candidate for candidate, words in said.items() if words > wanted), key=lambda found: (len(found), found)
+    )
+    return list(dict.fromkeys([*same, *letters, *more]))[:3]
+
+
+def _words(name: str) -> frozenset[str]:
+    """The words of a name without their plurals."""
+    return frozenset(word.removesuffix("s") for word in _SPLIT.findall(from_class_name(name[:_MAX_COMPARED])))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

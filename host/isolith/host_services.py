@@ -45,7 +45,8 @@ class HostServices:
         return await anyio.to_thread.run_sync(partial(self._catalog.search, **arguments))  # type: ignore[arg-type]
 
     async def _describe(self, arguments: Mapping[str, object]) -> object:
-        return self._catalog.describe(**arguments)  # type: ignore[arg-type]
+        # Types of many methods take a while to read.
+        return await anyio.to_thread.run_sync(partial(self._catalog.describe, **arguments))  # type: ignore[arg-type]
 
     async def _artifact(self, arguments: Mapping[str, object]) -> object:
         content, mime, name = arguments.get("content"), arguments.get("mime"), arguments.get("name")

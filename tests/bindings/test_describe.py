@@ -46,15 +46,23 @@ SAVE = CRM.methods["save_contact"]
         ("summary", "crm.save_contact: Keep a contact.  # needs approval", "Keep a contact.", None),
         (
             "signature",
-            "async def save_contact(*, name: str) -> bool  # needs approval\n    Keep a contact.",
+            (
+                "# crm.save_contact\n"
+                "async def save_contact(*, name: str) -> bool:\n"
+                '    """Keep a contact.\n\n'
+                '    Needs approval: a person is asked before each call.\n    """'
+            ),
             "Keep a contact.",
             "async def save_contact(*, name: str) -> bool",
         ),
         (
             "full",
             (
-                "async def save_contact(*, name: str) -> bool  # needs approval\n    Keep a contact.\n\n"
-                "    Args:\n        name: the full name"
+                "# crm.save_contact\n"
+                "async def save_contact(*, name: str) -> bool:\n"
+                '    """Keep a contact.\n\n'
+                "    Args:\n        name: the full name\n\n"
+                '    Needs approval: a person is asked before each call.\n    """'
             ),
             "Keep a contact.\n\nArgs:\n    name: the full name",
             "async def save_contact(*, name: str) -> bool",
@@ -73,7 +81,7 @@ def test_a_method(detail: Detail, text: str, description: str, signature: str | 
 def test_a_method_without_words() -> None:
     connector = as_connector([bare], "t")
     assert describe_method(connector, connector.methods["bare"], "summary").text == "t.bare"
-    assert describe_method(connector, connector.methods["bare"], "signature").text == "async def bare()"
+    assert describe_method(connector, connector.methods["bare"], "signature").text == "# t.bare\nasync def bare(): ..."
 
 
 def test_a_connector() -> None:

@@ -111,6 +111,15 @@ async def test_describe_takes_a_connector_or_nothing_and_a_detail(code_mode: Cod
     assert (await code_mode.execute(script)).value == ["connector", "catalog", True]
 
 
+async def test_describe_takes_several_things_and_a_budget(code_mode: CodeMode) -> None:
+    script = (
+        "d = describe(['crm.get', echo, 'echo.nope'], detail='full')\n"
+        "[d['kind'], [m['path'] for m in d['members']], 'echo.nope: echo has no method' in d['text'], "
+        "len(describe('crm', budget_tokens=30)['text']) < 200]"
+    )
+    assert (await code_mode.execute(script)).value == ["several", ["crm.get", "echo"], True, True]
+
+
 async def test_describe_of_what_is_not_there_names_what_is(code_mode: CodeMode) -> None:
     outcome = await code_mode.execute("describe('echo.givee')")
     assert outcome.error is not None

@@ -78,6 +78,8 @@ class Reader:
         self._under_way: set[int] = set()
         self._nodes = 0
         self.records: dict[str, Record] = {}
+        self.sources: dict[str, JsonSchema] = {}
+        """What each record was read from, merged."""
 
     def read(self, schema: object, name: str) -> Node:
         """The type of a schema; `name` is what it is called where it has no name of its own."""
@@ -249,6 +251,7 @@ class Reader:
         name = self._names.claim(at.name, target)
         if target is not None:
             self._declared[id(target)] = name
+        self.sources[name] = schema
         self.records[name] = Record(name, ())  # its place in the order, before what it holds
         self.records[name] = self._record(schema, _Place(name, at.depth))
         return Plain(name)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import keyword
+import re
 import unicodedata
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from isolith_bindings.names import fold
 from isolith_bindings.schema.nodes import ANY, Field, Node, Record, accepts, text
 from isolith_bindings.schema.quoting import MARK, clean, comment, docstring, one_line, quoted
 from isolith_bindings.schema.reader import Limits, Reader
@@ -45,6 +47,7 @@ class Artifact:
 """What a type checker has to read before stubs; `.pyi` text."""
 
 _TYPES_USED = PRELUDE_NAMES | {"bool", "bytes", "dict", "float", "int", "list", "str", "tuple"}
+_NAMES = re.compile(r"[^\W\d]\w*")
 _MAX_DEFAULT = 60
 _MAX_COMMENT = 160
 
@@ -95,6 +98,26 @@ class Stub:
     types: dict[str, str]
     doc: tuple[str, ...]
     observed: bool = False
+    schemas: dict[str, JsonSchema] = field(default_factory=dict[str, "JsonSchema"], repr=False)
+    """What each type was read from, references still in it."""
+
+    def resolve(self, name: str) -> str | None:
+        """The type that is meant by any spelling of its name."""
+        if name in self.types:
+            return name
+        alike = [known for known in self.types if fold(known) == fold(name)]
+        return alike[0] if len(alike) == 1 else None
+
+    def around(self, name: str) -> dict[str, str]:
+        """The declaration of a type, and of all it names, the nearest first."""
+        found: dict[str, str] = {}
+        waiting = [name]
+        while waiting:
+            current = waiting.pop(0)
+            if current not in found:
+                found[current] = self.types[current]
+                waiting += [word for word in _NAMES.findall(self.types[current]) if word in self.types]
+        return found
 
     @property
     def function(self) -> str:
@@ -141,7 +164,8 @@ def make(subject: Subject, detail: Detail) -> Stub:
     records = {**incoming.records, **({odd.name: odd} if odd else {}), **outgoing.records}
     types = {name: _declaration(item, detail, records, native=subject.native) for name, item in records.items()}
     line = subject.signature or _signature(subject.name, shown, odd or record.others, result, subject.returns)
-    return Stub(line, types, tuple(_doc(subject, record, detail)), subject.observed)
+    schemas = {**incoming.sources, **outgoing.sources}
+    return Stub(line, types, tuple(_doc(subject, record, detail)), subject.observed, schemas)
 
 
 def _attempt(subject: Subject, detail: Detail) -> Stub | None:
@@ -278,21 +302,19 @@ def _unshown(field: Field) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------------------------- docstrings
 
 
-def _doc(subject: Subject, record: Record, detail: Detail) -> Iterator[str]:
-    if not detail.words:
-        return
-    yield from quoted(clean(subject.description, detail.words), theirs=not subject.native)
-    said = [
-        (field, _joined((*field.notes, *_unshown(field)), field.words, native=subject.native))
-        for field in record.fields
-    ]
-    lines = [f"{_shown_name(field.name)}: {words}" for field, words in said if words]
-    if lines and detail.comments:
-        yield ""
-        yield from lines
+def _doc(subject: Subject, record: Record, detail: Detail) -> list[str]:
+    """What is said of the method, of its arguments, and by us, a blank line between."""
+    native = subject.native
+    words = quoted(clean(subject.description, detail.words), theirs=not native) if detail.words else []
+    said = [(field, _joined((*field.notes, *_unshown(field)), field.words, native=native)) for field in record.fields]
+    lines = [f"{_shown_name(field.name)}: {text}" for field, text in said if text] if detail.comments else []
+    ours = list(subject.remarks)
     if not all(is_argument(field.name) for field in record.fields):
-        yield f"Arguments whose names are no identifiers go in one dict: {subject.name}({{...}})"
-    yield from subject.remarks
+        ours.append(f"Arguments whose names are no identifiers go in one dict: {subject.name}({{...}})")
+    doc: list[str] = []
+    for part in (words, lines, ours):
+        doc += ["", *part] if doc and part else part
+    return doc
 
 
 def _shown_name(name: str) -> str:

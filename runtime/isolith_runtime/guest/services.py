@@ -76,9 +76,12 @@ def services(caller: Caller, output: Output, start: dict[str, Any]) -> dict[str,
         """Methods by what they do; options: connector=None, kind=None, limit=10, offset=0."""
         return caller.call(HOST, "search", {"query": query, **options})
 
-    def describe(target: object = None, detail: str = "signature") -> object:
-        """What a connector or a method takes and gives; detail: "signature" or "full"."""
-        return caller.call(HOST, "describe", {"target": _path(target), "detail": detail})
+    def describe(target: object = None, detail: str = "signature", budget_tokens: int | None = None) -> object:
+        """What connectors, methods, types or snippets are; detail: "summary", "signature" or "full". Also of a list."""
+        several = isinstance(target, (list, tuple))
+        wanted = [_path(one) for one in target] if several else _path(target)  # type: ignore[attr-defined]
+        options = {} if budget_tokens is None else {"budget_tokens": budget_tokens}
+        return caller.call(HOST, "describe", {"target": wanted, "detail": detail, **options})
 
     def artifact(data: bytes | str, *, name: str = "artifact", mime: str | None = None) -> object:
         """Keep bytes or text outside the guest; gives a handle with `.handle`, `.name`, `.mime`, `.size`."""

@@ -75,6 +75,7 @@ def test_as_it_is_read() -> None:
         "    state: > Which ones.\n"
         "    repo: pattern ^.+/.+$; > Owner and name.\n"
         "    limit: 1 to 100\n"
+        "\n"
         "    Read-only.\n"
         '    """'
     )

@@ -1,0 +1,143 @@
+"""What a text names among connectors: a connector, a method, a type of one, a snippet; in any spelling.
+
+Where there is no such thing the answer is an error that says what is nearest, never another connector's method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isolith_bindings import names
+from isolith_bindings.connector import Connector, Method, offered
+from isolith_bindings.errors import CallError
+from isolith_bindings.rendering import one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+@dataclass(frozen=True)
+class Target:
+    """What was found. `rest`: what is behind the name of a method, such as a type or a variant."""
+
+    connector: Connector
+    method: Method | None = None
+    rest: str = ""
+
+
+class Targets:
+    """Finds by path. Reads its connectors anew each time."""
+
+    def __init__(self, connectors: Mapping[str, Connector]) -> None:
+        self._connectors = connectors
+
+    def connector(self, name: object) -> Connector:
+        """Any spelling of a connector. Raises CallError `unknown_tool`, with the nearest names."""
+        text = name if isinstance(name, str) else repr(name)
+        found = names.resolve(text, {known: known for known in self._connectors})
+        if found is None:
+            raise CallError("unknown_tool", f"there is no connector `{text}`", hint=other(text, self._connectors))
+        return self._connectors[found]
+
+    def method(self, connector: str, method: str) -> tuple[Connector, Method]:
+        """Any spelling of a connector and a method, the denied included. Raises CallError `unknown_tool`."""
+        found = self.connector(connector)
+        return found, _method(found, method)
+
+    def find(self, path: str) -> Target:
+        """What a path leads to, without what is denied. Raises CallError `unknown_tool`, with the nearest names."""
+        errors: list[CallError] = []
+        for first, rest in names.paths(path, self._connectors):
+            try:
+                connector = self.connector(first) if rest else self._alone(first)
+                return Target(connector) if not rest else self._inside(connector, rest)
+            except CallError as error:
+                errors.append(error)
+                if rest and first in self._connectors:
+                    raise  # the nearest names within it say more than those of all connectors
+        raise errors[0]
+
+    def _inside(self, connector: Connector, rest: str) -> Target:
+        try:
+            return Target(connector, _offered(connector, rest))
+        except CallError:
+            for start, end in _halves(rest):
+                method = _known(connector, start)
+                if method is not None and method.policy != "deny":
+                    return Target(connector, method, end)
+            raise
+
+    def _alone(self, name: str) -> Connector:
+        """A connector; where a method was named alone, the error says its path."""
+        try:
+            return self.connector(name)
+        except CallError as error:
+            paths = [
+                f"{connector.name}.{method}"
+                for connector in self._connectors.values()
+                for method in [names.resolve(name, _originals(offered(connector)))]
+                if method
+            ]
+            if not paths:
+                raise
+            hint = f"did you mean {' or '.join(f'`{path}`' for path in paths[:3])}?"
+            raise CallError("unknown_tool", f"there is no connector `{name}`", hint=hint) from error
+
+
+def other(name: str, known: Mapping[str, object], prefix: str = "") -> str:
+    """What to write instead: the names that look like this one, or all there are."""
+    close = names.nearest(name, known)
+    if close:
+        return f"did you mean {' or '.join(f'`{prefix}{match}`' for match in close)}?"
+    return f"there are: {one_of(sorted(known))}" if known else "there are none"
+
+
+def unknown_method(connector: Connector, method: str) -> CallError:
+    """That there is none of this name, why, or what there is."""
+    reason = connector.excluded.get(method)
+    if reason is not None:
+        return CallError("unknown_tool", f"{connector.name} has no method `{method}`: {reason}")
+    hint = other(method, offered(connector), f"{connector.name}.")
+    return CallError("unknown_tool", f"{connector.name} has no method `{method}`", hint=hint)
+
+
+def no_such_type(target: Target) -> CallError:
+    """That a method has no type, and no variant, of this name."""
+    method = f"{target.connector.name}.{target.method.name if target.method else ''}"
+    return CallError("unknown_tool", f"{method} has no type `{target.rest}`", hint=f'see describe("{method}")')
+
+
+def _known(connector: Connector, name: str) -> Method | None:
+    known = _originals(connector.methods)
+    found = names.resolve(name, known)
+    if found is None:
+        shorter = names.aliases(connector.name, known)
+        spelling = names.resolve(name, {alias: alias for alias in shorter})
+        found = None if spelling is None else shorter[spelling]
+    return None if found is None else connector.methods[found]
+
+
+def _method(connector: Connector, name: str) -> Method:
+    found = _known(connector, name)
+    if found is None:
+        raise unknown_method(connector, name)
+    return found
+
+
+def _offered(connector: Connector, name: str) -> Method:
+    found = _method(connector, name)
+    if found.policy == "deny":
+        raise unknown_method(connector, name)
+    return found
+
+
+def _originals(methods: Mapping[str, Method]) -> dict[str, str]:
+    return {name: method.original for name, method in methods.items()}
+
+
+def _halves(text: str) -> Iterator[tuple[str, str]]:
+    """`a.b.c` as (`a.b`, `c`) and (`a`, `b.c`)."""
+    parts = text.split(".")
+    for end in range(len(parts) - 1, 0, -1):
+        yield ".".join(parts[:end]), ".".join(parts[end:])
