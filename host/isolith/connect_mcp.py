@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from isolith.documents import read_bytes
 from isolith.errors import ConnectError, UsageError
+from isolith.folders import data_folder
 from isolith.server_entries import OAuthEntry, ServerEntry, inputs_in, read_entry, servers_in
 from isolith.variables import Variables, no_prompt
 from isolith_bindings.errors import BindError
@@ -116,7 +117,7 @@ def _place(entry: ServerEntry, variables: Variables) -> Server:
         )
     kind = SseServer if entry.kind == "sse" else HttpServer
     headers = {name: variables.credential(value) for name, value in entry.headers.items()}
-    return kind(variables.text(entry.url or ""), headers, oauth=_oauth(entry.oauth, variables))
+    return kind(variables.text(entry.url or ""), headers, oauth=_oauth(entry, variables))
 
 
 def _environment(entry: ServerEntry, variables: Variables) -> dict[str, Credential]:
@@ -151,9 +152,23 @@ def env_file(text: str) -> dict[str, str]:
     return found
 
 
-def _oauth(entry: OAuthEntry | bool | None, variables: Variables) -> OAuth | None:  # noqa: FBT001 - as files write it
-    """To be filled in with the connector's own."""
-    del variables
-    if entry in {None, False}:
+def _oauth(entry: ServerEntry, variables: Variables) -> OAuth | None:
+    """How tokens are obtained, where the server asks for any; what is written as a header needs none."""
+    if entry.oauth is False or any(name.casefold() == "authorization" for name in entry.headers):
         return None
-    raise ConnectError("OAuth is not there yet: give a header `Authorization`")
+    from isolith_bindings.mcp.oauth import OAuth  # noqa: PLC0415 - as above
+    from isolith_bindings.mcp.tokens import FileTokenStore  # noqa: PLC0415
+
+    store = FileTokenStore(data_folder() / "tokens.json")
+    if not isinstance(entry.oauth, OAuthEntry):
+        return OAuth(store=store)
+    told = entry.oauth
+    return OAuth(
+        client_id=None if told.client_id is None else variables.text(told.client_id),
+        client_secret=None if told.client_secret is None else variables.credential(told.client_secret),
+        scopes=told.scopes,
+        grant=told.grant,
+        redirect_port=told.redirect_port,
+        issuer=told.issuer,
+        store=store,
+    )

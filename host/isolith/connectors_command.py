@@ -21,7 +21,7 @@ from isolith_bindings.names import did_you_mean
 from isolith_bindings.policy import as_policy, govern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from _typeshed import DataclassInstance
 
@@ -48,6 +48,15 @@ class Renewable(Protocol):
 
     async def reconnect(self) -> object:
         """Connect anew: a dataclass with `ok`, `reason`, `tools`, `added`, `removed`."""
+        ...
+
+
+@runtime_checkable
+class SignedIn(Protocol):
+    """A connector that a person may have to sign in to."""
+
+    async def sign_in(self, visit: Callable[[str], Awaitable[None]], timeout_s: float = 300.0) -> object:
+        """Have a person visit a URL, and connect with what that gives; as `reconnect` answers."""
         ...
 
 
@@ -105,6 +114,34 @@ def reconnect(
     command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _renewed_line))
     if not all(one["ok"] for one in found):
         raise typer.Exit(1)
+
+
+@app.command("sign-in", epilog="Example: isolith connectors sign-in docs --connect mcp.json")
+@guarded
+def sign_in(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A server that wants a person to sign in.")],
+    *,
+    specs: Connect = None,
+    configured: Configured = None,
+    json: Json = False,
+) -> None:
+    """Sign in to a server in a browser on this machine; what that gives is kept for the runs that come."""
+
+    async def use(connectors: list[Connector]) -> dict[str, object]:
+        [connector] = _chosen(connectors, [name])
+        if not isinstance(connector, SignedIn):
+            raise UsageError(f"`{name}` is no server that a person could sign in to")
+        return {"connector": name, **_as_data(await connector.sign_in(_visit)), "scope": _scope(connector)}
+
+    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True)
+    command.terminal().write(to_json_text(found) if json else _renewed_line(found))
+    if not found["ok"]:
+        raise typer.Exit(1)
+
+
+async def _visit(url: str) -> None:
+    """Show the person where to go. Nothing is opened by itself: the address comes from the server."""
+    command.terminal().say(f"isolith: sign in at {url}")
 
 
 # ---------------------------------------------------------------------------------------------- as data

@@ -58,6 +58,14 @@ class OAuthEntry(BaseModel):
         default=None, validation_alias=AliasChoices("client_secret", "clientSecret", "CLIENT_SECRET"), repr=False
     )
     scopes: tuple[str, ...] = ()
+    grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
+    """Whether a person signs in, or the client has credentials of its own."""
+    redirect_port: Annotated[
+        int, Field(ge=1, le=65535, validation_alias=AliasChoices("redirect_port", "callbackPort"))
+    ] = 33418
+    """Where a browser comes back to on this machine."""
+    issuer: str | None = None
+    """The one authorization server that the client's credentials are for."""
 
     @model_validator(mode="before")
     @classmethod

@@ -201,6 +201,36 @@ def test_a_document_without_servers(tmp_path: Path, text: str, said: str) -> Non
     assert said in str(caught.value)
 
 
+# ---------------------------------------------------------------------------------------------- signing in
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ('{"url": "https://a.test"}', (None, (), "authorization_code", 33418)),
+        (
+            '{"url": "https://a.test", "oauth": {"clientId": "c", "callbackPort": 8123}}',
+            ("c", (), "authorization_code", 8123),
+        ),
+        (
+            '{"url": "https://a.test", "auth": {"CLIENT_ID": "c", "CLIENT_SECRET": "s", "scopes": ["a", "b"]}}',
+            ("c", ("a", "b"), "authorization_code", 33418),
+        ),
+        (
+            '{"url": "https://a.test", "oauth": {"client_id": "c", "scopes": "a b", "grant": "client_credentials"}}',
+            ("c", ("a", "b"), "client_credentials", 33418),
+        ),
+        ('{"url": "https://a.test", "oauth": false}', None),
+        ('{"url": "https://a.test", "headers": {"authorization": "Bearer x"}}', None),
+    ],
+)
+def test_how_a_server_is_signed_in_to(tmp_path: Path, entry: str, expected: tuple[object, ...] | None) -> None:
+    server = read(f'{{"mcpServers": {{"a": {entry}}}}}', tmp_path)["a"].server
+    assert isinstance(server, HttpServer)
+    found = server.oauth
+    assert (found and (found.client_id, found.scopes, found.grant, found.redirect_port)) == expected
+
+
 # ---------------------------------------------------------------------------------------------- name=command
 
 

@@ -142,3 +142,11 @@ def test_a_server_is_searched_and_described(specs: list[str]) -> None:
     hidden = isolith("describe", "docs.echo", *specs, "--policy", "readonly")
     assert hidden.exit_code == 2
     assert "docs has no method `echo`" in hidden.stderr
+
+
+def test_signing_in_is_for_servers_that_ask(specs: list[str]) -> None:
+    result = isolith("connectors", "sign-in", "crm", *specs)
+    assert (result.exit_code, result.stderr) == (2, "isolith: `crm` is no server that a person could sign in to\n")
+    result = isolith("connectors", "sign-in", "docs", *specs)
+    assert result.exit_code == 2
+    assert "docs has no OAuth to sign in with" in result.stderr
