@@ -72,8 +72,7 @@ class CodeMode:
         self._running: set[Execution] = set()
 
     async def __aenter__(self) -> Self:
-        for connector in self.connectors:
-            await connector.start()
+        await asyncio.gather(*(connector.start() for connector in self.connectors))
         return self
 
     async def __aexit__(
@@ -88,8 +87,7 @@ class CodeMode:
             execution.cancel()
         for execution in running:
             await execution.outcome()
-        for connector in self.connectors:
-            await connector.aclose()
+        await asyncio.gather(*(connector.aclose() for connector in self.connectors))
         await self._journals.close()
 
     async def runs(self) -> DurableRuns:

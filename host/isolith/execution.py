@@ -11,7 +11,7 @@ import time
 import uuid
 from typing import TYPE_CHECKING
 
-from isolith import ending
+from isolith import ending, gradual
 from isolith.artifacts import ArtifactStore
 from isolith.calls import CallDesk
 from isolith.checking import Checking
@@ -132,6 +132,7 @@ class Execution:
                 return
             self._script = self._said.script = prepared
             self._said.warnings += prepared.warnings
+            await gradual.known(self._order.catalog.connectors, prepared.text, self._budgets.call_s)
             start: str | None = start_frame(self._order, prepared.text, self._inputs.random_seed)
             judged = await self._check.judged(prepared)
             if isinstance(judged, Refused):
@@ -341,6 +342,7 @@ class Execution:
             diagnostic = internal_error(error, execution_id=self.execution_id)
             outcome = Outcome(execution_id=self.execution_id, status="failed", error=diagnostic, usage=self._usage())
         self._tell(outcome)
+        await gradual.let_go(self._order.catalog.connectors.values(), self.execution_id)
 
     def _stop_timers(self) -> None:
         self._post.stop()

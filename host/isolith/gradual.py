@@ -1,0 +1,60 @@
+"""Connectors that become known only by and by, and that hold something for one run: a server behind each of them.
+
+A run begins when what it names is known, or cannot be reached; what it does not name is not waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from isolith.internal import internal_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from isolith_bindings.connector import Connector
+
+BROWSING_S = 5.0
+"""How long a script that searches waits for connectors that it does not name."""
+
+_BROWSES = re.compile(r"\b(?:search|describe|tools)\b")
+
+
+@runtime_checkable
+class Gradual(Protocol):
+    """A connector that is not known at once."""
+
+    async def ready(self, timeout_s: float) -> bool:
+        """Wait until it is known what it offers; False if that cannot be found out in time."""
+        ...
+
+
+@runtime_checkable
+class Holding(Protocol):
+    """A connector that holds something for one execution."""
+
+    async def execution_ended(self, execution_id: str) -> None:
+        """Let go of it."""
+        ...
+
+
+async def known(connectors: Mapping[str, Connector], script: str, timeout_s: float) -> None:
+    """Wait, at most so long, for the connectors that a script needs. Those that fail are told by their calls."""
+    browses = _BROWSES.search(script) is not None
+    waits = [
+        connector.ready(timeout_s if re.search(rf"\b{re.escape(name)}\b", script) else min(BROWSING_S, timeout_s))
+        for name, connector in connectors.items()
+        if isinstance(connector, Gradual) and (browses or re.search(rf"\b{re.escape(name)}\b", script))
+    ]
+    if waits:
+        await asyncio.gather(*waits)
+
+
+async def let_go(connectors: Iterable[Connector], execution_id: str) -> None:
+    """An execution has ended, however: nothing stays that was there for it alone."""
+    held = [connector.execution_ended(execution_id) for connector in connectors if isinstance(connector, Holding)]
+    for result in await asyncio.gather(*held, return_exceptions=True):
+        if isinstance(result, Exception):
+            internal_error(result, execution_id=execution_id)
