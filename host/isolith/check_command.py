@@ -6,7 +6,6 @@ image is on this machine already, the guest is asked; it parses inside the wall 
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -17,6 +16,7 @@ from isolith.foreign import not_a_script
 from isolith.json_form import to_json_form, to_json_text
 from isolith.normalize import Prepared, prepare
 from isolith.outcome import Diagnostic
+from isolith.terminal import visible
 from isolith_runtime.image.builder import open_store
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ except (RecursionError, MemoryError, ValueError):
     answer = ["the script is nested too deep to be compiled", 1, 1]
 answer
 """
+
+
+_NOT_LOOKED = "this is Python, and was not looked at further: it is too large or too deep, or newer than the Python of this machine"
 
 
 @dataclass(frozen=True)
@@ -120,16 +123,12 @@ async def parse_in_guest(text: str) -> Place | None:
     return (str(message), cast("int", line), cast("int", column))
 
 
-def check_all(
+async def check_all(
     sources: Sequence[tuple[str, str | bytes]], connectors: Mapping[str, Connector], max_bytes: int
 ) -> list[Checked]:
     """Check each in turn. The guest is asked only where its image is on this machine."""
     ask = parse_in_guest if open_store().info().image is not None else None
-
-    async def every() -> list[Checked]:
-        return [await check_script(name, source, connectors, max_bytes, ask) for name, source in sources]
-
-    return asyncio.run(every())
+    return [await check_script(name, source, connectors, max_bytes, ask) for name, source in sources]
 
 
 def answer(found: Sequence[Checked], terminal: Terminal, *, json: bool) -> int:
@@ -142,7 +141,7 @@ def answer(found: Sequence[Checked], terminal: Terminal, *, json: bool) -> int:
                 for one in diagnostics:
                     terminal.finding(checked.script, one, level)
             if not checked.looked:
-                terminal.write(f"{checked.script}: it is Python, and too large or too deep to be looked at further")
+                terminal.write(f"{visible(checked.script)}: {_NOT_LOOKED}")
         terminal.write(_summary(found))
     return 1 if any(checked.errors for checked in found) else 0
 

@@ -32,7 +32,6 @@ from isolith.request import Request, read_request, read_script
 from isolith.run_command import Form, answer, run_script
 from isolith.self_test import trip_limits
 from isolith.supply import get_supply
-from isolith_bindings.catalog import Catalog
 from isolith_bindings.listing import DEFAULT_BUDGET
 from isolith_runtime.image.builder import open_store
 from isolith_runtime.image.bundle import Bundle
@@ -41,8 +40,10 @@ from isolith_runtime.image.doctor import examine
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from isolith.check_command import Checked
     from isolith.config import ConfigFile
     from isolith.terminal import Progress
+    from isolith_bindings.catalog import Catalog
     from isolith_bindings.connector import Connector
     from isolith_bindings.search import Kind, SearchPage
     from isolith_runtime.engine import Variant
@@ -177,12 +178,19 @@ def check(
     scripts: Annotated[list[str], typer.Argument(metavar="SCRIPT...", help="Files, or - for stdin.")],
     *,
     specs: Connect = None,
+    configured: Configured = None,
+    policy: PolicyName = None,
     json: Json = False,
 ) -> None:
     """Say what is wrong with scripts without running them. Ends with 1 if one of them cannot work."""
-    most = Budgets().script_bytes
-    sources = [(name, read_script(name, most)) for name in scripts]
-    found = check_all(sources, Catalog(command.connectors_of(specs, None)).connectors, most)
+    config = command.read_configuration(configured)
+    decided = command.policy_of(policy, config)
+    sources = [(name, read_script(name, Budgets().script_bytes)) for name in scripts]
+
+    async def use(connectors: list[Connector]) -> list[Checked]:
+        return await check_all(sources, command.catalog_of(connectors, decided).connectors, Budgets().script_bytes)
+
+    found = command.consulted(specs, config, use)
     raise typer.Exit(check_command.answer(found, command.terminal(), json=json))
 
 

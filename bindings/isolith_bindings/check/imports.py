@@ -67,8 +67,7 @@ class Imports:
             return Tools()
         found = self.state.toolbox.find(name)
         if found is None:
-            missing = self.state.toolbox.missing(name)
-            self.state.say("unknown_tool", node, missing.message, missing.hint, tool=missing.tool)
+            self.state.missing(node, self.state.toolbox.missing(name))
             return UNKNOWN
         return ConnectorRef(found)
 
@@ -81,8 +80,7 @@ class Imports:
         if index.resolve(path) or index.has_prefix(path):
             return MethodRef(owner.name, path)
         if not index.is_ambiguous(path):
-            missing = index.missing(path)
-            self.state.say("unknown_tool", node, missing.message, missing.hint, tool=missing.tool)
+            self.state.missing(node, index.missing(path))
         return UNKNOWN
 
     def is_phantom(self, module: str, node: ast.ImportFrom) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -90,7 +90,7 @@ class _Collector:
             if isinstance(part, ast.AST):
                 self.visit(part, scope)
             elif isinstance(part, list):
-                for item in part:
+                for item in cast("list[object]", part):
                     if isinstance(item, ast.AST):
                         self.visit(item, scope)
 

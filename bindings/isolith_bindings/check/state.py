@@ -74,9 +74,10 @@ class State:
             self._order += 1
             draft.order = self._order
 
-    def missing(self, node: ast.expr, missing: Missing) -> None:
+    def missing(self, node: ast.expr | ast.stmt, missing: Missing) -> None:
         """There is no such connector or method."""
-        self.say("unknown_tool", node, missing.message, missing.hint, tool=missing.tool)
+        certain = missing.certain
+        self.say("unknown_tool", node, missing.message, missing.hint, tool=missing.tool, certain=certain)
 
     def misused(
         self, called: Called, node: ast.expr | ast.stmt, *, certain: bool = True, hint: str | None = None

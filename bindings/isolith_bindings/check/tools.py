@@ -33,6 +33,8 @@ class Missing:
     message: str
     hint: str
     tool: str
+    certain: bool = True
+    """Not where nothing is known of a connector: its server may not be up yet."""
 
 
 @dataclass
@@ -41,6 +43,8 @@ class Index:
 
     name: str
     methods: Mapping[str, Method]
+    changing: bool = False
+    """Whether it may get methods while a script runs: a name that is like none of them may be one to come."""
     _said: dict[str, Missing] = field(default_factory=dict[str, Missing])
 
     @cached_property
@@ -85,7 +89,8 @@ class Index:
             hint = f"did you mean {_either(f'{self.name}.{name}' for name in close)}?"
         else:
             hint = f"its methods: {', '.join(sorted(self.methods)[:_MAX_LISTED]) or 'none'}"
-        return Missing(f"{self.name} has no method {path!r}", hint, f"{self.name}.{path}")
+        message = f"{self.name} has no method {path!r}"
+        return Missing(message, hint, f"{self.name}.{path}", certain=bool(self.methods) and (bool(close) or not self.changing))
 
 
 class Toolbox:
@@ -98,7 +103,8 @@ class Toolbox:
     def index(self, connector: str) -> Index:
         """The methods of a connector, without the denied."""
         if connector not in self._indexes:
-            self._indexes[connector] = Index(connector, offered(self.connectors[connector]))
+            changing = getattr(self.connectors[connector], "changing", False) is True
+            self._indexes[connector] = Index(connector, offered(self.connectors[connector]), changing)
         return self._indexes[connector]
 
     def find(self, name: str) -> str | None:
