@@ -171,7 +171,7 @@ def _failed(request: Request, error: Exception, *, sent: bool) -> CallError:
     where = f"{request.method} {origin_of(request.url)}"
     if isinstance(error, httpcore2.TimeoutException):
         return _slow(request, "in time")
-    why = redact(str(error)) or ("the connection broke" if sent else "no connection")
+    why = redact(str(error))[:300] or ("the connection broke" if sent else "no connection")
     if not sent:
         return CallError(
             "tool_unavailable", f"{where}: cannot connect: {why}", exception="ConnectionError", retriable=True

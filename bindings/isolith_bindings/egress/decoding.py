@@ -10,6 +10,7 @@ ACCEPT_ENCODING = "gzip, deflate"
 # A body that was encoded more often than this was made to cost time.
 MOST_LAYERS = 2
 _PIECE = 64 << 10
+_GZIP = b"\x1f\x8b"
 
 
 class Body:
@@ -58,32 +59,43 @@ class _Inflater:
     """One layer of gzip or deflate, at most `_PIECE` bytes at a time."""
 
     def __init__(self, name: str) -> None:
-        self._raw_allowed = name == "deflate"
-        # 47: a zlib or a gzip header, whichever is there. Some servers send deflate without any, which is -15.
-        self._zlib = zlib.decompressobj(47)
-        self._fed = False
+        self._deflate = name == "deflate"
+        self._zlib = zlib.decompressobj()
+        self._begun = False
+        self._head: bytes = b""
+        self._ended = False
 
     @property
     def unfinished(self) -> bool:
-        return self._fed and not self._zlib.eof
+        """Whether there was a beginning and no end. What follows an end is padding."""
+        return not self._ended and (self._begun or bool(self._head))
 
     def inflate(self, data: bytes) -> tuple[bytes, bytes]:
         """Some decoded bytes, and the input that is left. Both empty: more input is needed, or the data is over."""
-        if self._zlib.eof:
-            # gzip members may follow each other; what else follows is padding.
-            if not data.startswith(b"\x1f\x8b"):
+        if not self._begun:
+            # The first two bytes say what it is, however they arrive.
+            data, self._head = self._head + data, b""
+            if len(data) < 2:
+                self._head = data
                 return b"", b""
-            self._zlib = zlib.decompressobj(47)
+            if self._ended and data[:2] != _GZIP:
+                return b"", b""
+            self._zlib, self._begun, self._ended = zlib.decompressobj(self._window(data)), True, False
         try:
             piece = self._zlib.decompress(data, _PIECE)
         except zlib.error as error:
-            if self._fed or not self._raw_allowed:
-                raise _undecodable(f"its compressed data is broken ({error})") from None
-            self._zlib, self._raw_allowed = zlib.decompressobj(-15), False
-            return b"", data
-        self._fed = True
-        left = self._zlib.unused_data if self._zlib.eof else self._zlib.unconsumed_tail
-        return piece, left
+            raise _undecodable(f"its compressed data is broken ({error})") from None
+        if not self._zlib.eof:
+            return piece, self._zlib.unconsumed_tail
+        self._begun, self._ended = False, True
+        return piece, self._zlib.unused_data
+
+    def _window(self, data: bytes) -> int:
+        """The header to expect, as zlib wants it: gzip, zlib (RFC 1950, 2.2), or none, which some call deflate."""
+        if data[:2] == _GZIP:
+            return 31
+        zlib_header = data[0] & 0x0F == 8 and int.from_bytes(data[:2]) % 31 == 0
+        return -15 if self._deflate and not zlib_header else 15
 
 
 def _undecodable(why: str) -> CallError:

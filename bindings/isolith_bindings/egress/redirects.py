@@ -47,6 +47,9 @@ def onward(request: Request, response: Response) -> Request | None:
 
 def _target(request: Request, location: str) -> str:
     """The absolute URL of a Location, which may be relative and may hold what has to be encoded."""
+    if not location.isprintable():
+        # Python drops some of these characters from URLs, others do not.
+        raise Refused(f"{origin_of(request.url)} redirected to a URL with a control character")
     try:
         target = urldefrag(urljoin(request.url, location.strip().replace(" ", "%20"))).url
         origin = origin_of(target)

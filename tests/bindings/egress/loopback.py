@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from isolith_bindings.egress import Egress, Limits, Retries
+from isolith_bindings.egress import Egress, Limits, Resolver, Retries
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ async def client(
     private: Sequence[str] = ("loopback",),
     limits: Limits | None = None,
     retries: Retries | None = None,
-    names: Names | None = None,
+    names: Resolver | None = None,
     tls: ssl.SSLContext | None = None,
 ) -> AsyncGenerator[Egress]:
     once = retries or Retries(attempts=1)
