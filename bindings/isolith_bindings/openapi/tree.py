@@ -54,7 +54,7 @@ def _parse(content: bytes, name: str) -> object:
     if _JSON_START.match(content.removeprefix(b"\xef\xbb\xbf")):
         try:
             return json.loads(content.removeprefix(b"\xef\xbb\xbf"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except ValueError as error:
             problem = error  # a flow mapping of YAML begins like JSON
     try:
         return _yaml(content)
@@ -142,6 +142,11 @@ def _mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> Iterator[Tree]:
         tree[str(loader.construct_scalar(key))] = loader.construct_object(value, deep=False)
 
 
+_TAGS = ("null", "bool", "str", "seq")
+_Loader.yaml_constructors = {
+    **{f"tag:yaml.org,2002:{tag}": yaml.SafeLoader.yaml_constructors[f"tag:yaml.org,2002:{tag}"] for tag in _TAGS},
+    None: yaml.SafeLoader.yaml_constructors[None],
+}
 _Loader.add_constructor("tag:yaml.org,2002:int", _int)
 _Loader.add_constructor("tag:yaml.org,2002:float", _float)
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
