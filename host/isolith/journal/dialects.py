@@ -44,6 +44,9 @@ _BUSY_MS = 30_000
 _PASSING = {"40001", "40P01", "55P03"}
 """Postgres: serialization failure, deadlock, lock not available. The transaction may be tried again."""
 
+_LOST = ("08", "57P")
+"""Postgres: connection exceptions, and a server that goes down."""
+
 _MIGRATION_LOCK = 0x1501_174A
 """Any number, the same in every Isolith."""
 
@@ -74,8 +77,8 @@ class Dialect(Protocol):
         """Wait until nobody else migrates; held to the end of the transaction."""
         ...
 
-    def is_passing(self, error: Exception) -> bool:
-        """Whether the same transaction may succeed when it is tried again."""
+    def is_passing(self, error: Exception, *, committing: bool) -> bool:
+        """Whether the same transaction may succeed when it is tried again, and certainly did not succeed before."""
         ...
 
     def compact(self) -> None:
@@ -147,7 +150,7 @@ class SQLite:
     def lock_for_migration(self, connection: Connection) -> None:
         """`BEGIN IMMEDIATE` is that already."""
 
-    def is_passing(self, error: Exception) -> bool:  # noqa: ARG002 - it waited `_BUSY_MS` itself
+    def is_passing(self, error: Exception, *, committing: bool) -> bool:  # noqa: ARG002 - it waited `_BUSY_MS` itself
         """Never."""
         return False
 
@@ -204,9 +207,14 @@ class Postgres:
         """An advisory lock: there may be no table to lock yet."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
 
-    def is_passing(self, error: Exception) -> bool:
-        """Deadlocks between groups that lock several executions; each is then run by itself."""
-        return getattr(getattr(error, "orig", error), "sqlstate", None) in _PASSING
+    def is_passing(self, error: Exception, *, committing: bool) -> bool:
+        """Deadlocks between groups that lock several executions; and a connection that was lost before the commit."""
+        said = getattr(error, "orig", None) or error
+        state: str | None = getattr(said, "sqlstate", None)
+        if state in _PASSING:
+            return True
+        lost = state is None or state.startswith(_LOST)
+        return lost and not committing and isinstance(said, self._engine.dialect.loaded_dbapi.OperationalError)
 
     def compact(self) -> None:
         """The server does it."""

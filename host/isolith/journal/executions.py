@@ -168,7 +168,8 @@ def load(connection: Connection, execution_id: str, transaction: Transaction | N
         raise unknown(execution_id)
     if transaction is None:
         return execution_of(row)
-    return execution_of({**row, "owner": transaction.head(execution_id).owner})
+    head = transaction.head(execution_id)
+    return execution_of({**row, "owner": head.owner, "leased_until": head.until})
 
 
 def unknown(execution_id: str) -> UnknownEntry:
@@ -179,7 +180,9 @@ def unknown(execution_id: str) -> UnknownEntry:
 def _query() -> Select[*tuple[Any, ...]]:
     columns = [column for column in _E if column.name != "outcome"]
     joined = schema.executions.outerjoin(schema.heads, schema.heads.c.stream == _E.execution_id)
-    return select(*columns, _PENDING.label("pending"), schema.heads.c.owner.label("owner")).select_from(joined)
+    return select(
+        *columns, _PENDING.label("pending"), schema.heads.c.owner, schema.heads.c.until.label("leased_until")
+    ).select_from(joined)
 
 
 def _filtered(query: Select[*tuple[Any, ...]], which: Filter) -> Select[*tuple[Any, ...]]:

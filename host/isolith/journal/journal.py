@@ -38,7 +38,7 @@ class Journal:
     """
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self.store = store
         self.executions = Executions(store)
         self.leases = Leases(store)
         self.calls = Calls(store)
@@ -62,15 +62,15 @@ class Journal:
 
     async def prune(self, retention: Retention | None = None) -> Pruned:
         """Delete what is past the retention. Call it now and then; several hosts may."""
-        return await prune(self._store, retention or Retention())
+        return await prune(self.store, retention or Retention())
 
     def export(self, execution_ids: Sequence[str] | None = None, *, contents: bool = False) -> AsyncIterator[str]:
         """JSON lines of these executions, or of all; see `isolith.journal.export`. Raises UnknownEntry."""
-        return lines(self._store, execution_ids, contents=contents)
+        return lines(self.store, execution_ids, contents=contents)
 
     async def close(self) -> None:
         """Commit what was handed over, and let the database go. Idempotent."""
-        await self._store.close()
+        await self.store.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -63,7 +63,8 @@ class Execution:
     pending: int
     """Calls that wait for a person."""
     owner: str | None
-    """Who works on it, while the lease lasts."""
+    """Who works on it, or did and never let go: see `leased_until`."""
+    leased_until: datetime | None
 
     @property
     def duration(self) -> timedelta | None:

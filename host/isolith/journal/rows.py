@@ -30,8 +30,8 @@ def order_of(row: Row) -> Order:
 
 
 def execution_of(row: Row) -> Execution:
-    """Of table `executions` with `pending` and the lease's `owner` beside it."""
-    return Execution(**_timed(row, "created_at", "updated_at", "ended_at"))
+    """Of table `executions` with `pending` and the lease beside it."""
+    return Execution(**_timed(row, "created_at", "updated_at", "ended_at", "leased_until"))
 
 
 def call_of(row: Row) -> Call:

@@ -47,7 +47,7 @@ class Store:
     """A database with its threads. Used from any event loop; closed once."""
 
     def __init__(self, dialect: Dialect, settings: Settings) -> None:
-        self._dialect = dialect
+        self.dialect = dialect
         self._settings = settings
         self._jobs: queue.SimpleQueue[_Job[object] | None] = queue.SimpleQueue()
         self._readers = ThreadPoolExecutor(dialect.readers, "isolith-journal-reader")
@@ -84,7 +84,7 @@ class Store:
 
     async def compact(self) -> None:
         """Give space back where the database does not by itself. Nothing is promised."""
-        await asyncio.get_running_loop().run_in_executor(self._readers, self._dialect.compact)
+        await asyncio.get_running_loop().run_in_executor(self._readers, self.dialect.compact)
 
     async def close(self) -> None:
         """Commit what was handed over, and end the threads. Idempotent."""
@@ -97,13 +97,13 @@ class Store:
     def _join(self) -> None:
         self._writer.join()
         self._readers.shutdown()
-        self._dialect.dispose()
+        self.dialect.dispose()
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         try:
-            with self._dialect.reading() as connection:
+            with self.dialect.reading() as connection:
                 return work(connection)
-        except self._dialect.failures as error:
+        except self.dialect.failures as error:
             raise unavailable(error) from None
 
     # on the writer's thread
@@ -134,15 +134,20 @@ class Store:
             self._alone(job)
 
     def _together(self, group: list[_Job[object]]) -> bool:
-        """Run and commit them as one; False when something failed so that none counts."""
+        """Run and commit them as one; False when something failed before the commit, so that none counts."""
+        committing = False
         try:
-            with self._dialect.writing(hard=any(job.hard for job in group)) as connection:
-                transaction = Transaction(connection, self._dialect, self._settings)
+            with self.dialect.writing(hard=any(job.hard for job in group)) as connection:
+                transaction = Transaction(connection, self.dialect, self._settings)
                 for job in group:
                     self._attempt(job, transaction)
                 transaction.flush()
-        except Exception:  # noqa: BLE001 - each is run again, and told its own
-            return False
+                committing = True
+        except Exception as error:  # noqa: BLE001 - each is run again, and told its own
+            if committing:  # nobody knows whether it counts: to run it again might count twice
+                for job in group:
+                    job.error = unavailable(error)
+            return committing
         return True
 
     def _attempt(self, job: _Job[object], transaction: Transaction) -> None:
@@ -156,13 +161,16 @@ class Store:
 
     def _alone(self, job: _Job[object]) -> None:
         for attempt in range(_ATTEMPTS):
+            committing = False
             try:
-                with self._dialect.writing(hard=job.hard) as connection:
-                    transaction = Transaction(connection, self._dialect, self._settings)
+                with self.dialect.writing(hard=job.hard) as connection:
+                    transaction = Transaction(connection, self.dialect, self._settings)
                     job.value = job.work(transaction)
                     transaction.flush()
-            except self._dialect.failures as error:
-                if self._dialect.is_passing(error) and attempt + 1 < _ATTEMPTS:
+                    committing = True
+            except self.dialect.failures as error:
+                passing = self.dialect.is_passing(error, committing=committing)
+                if passing and attempt + 1 < _ATTEMPTS:
                     continue
                 job.error = unavailable(error)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is told to whoever waits
