@@ -43,7 +43,7 @@ answer
 """
 
 
-_NOT_LOOKED = "this is Python, and was not looked at further: it is too large or too deep, or newer than the Python of this machine"
+_NOT_LOOKED = "Python that is too large, too deep or too new for this machine's own, and was not looked at further"
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ async def parse_in_guest(text: str) -> Place | None:
     outcome = await CodeMode(check="off").execute(_PARSE, input=text)
     if outcome.error is not None:
         return (outcome.error.message, 1, 1)
-    if not isinstance(outcome.value, list):
+    if outcome.value is None:
         return None
     message, line, column = cast("list[object]", outcome.value)
     return (str(message), cast("int", line), cast("int", column))

@@ -1,0 +1,126 @@
+"""`isolith check`, without a process of its own: what is said of each script, and the code it ends with."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.bindings.check.corpus import Script, scripts, shop
+
+from isolith.check_command import Checked, Place, answer, check_script
+from isolith.outcome import Diagnostic
+from isolith.terminal import Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+pytestmark = pytest.mark.anyio
+
+
+def guest_says(place: Place | None) -> Callable[[str], Awaitable[Place | None]]:
+    async def ask(_text: str) -> Place | None:
+        return place
+
+    return ask
+
+
+async def checked(text: str | bytes, ask: Callable[[str], Awaitable[Place | None]] | None = None) -> Checked:
+    return await check_script("s.py", text, shop(), 100_000, ask)
+
+
+@pytest.mark.parametrize("script", scripts("broken"), ids=lambda script: script.name)
+async def test_each_broken_script_of_the_corpus_is_told(script: Script) -> None:
+    found = await checked(script.text)
+    told = [*found.errors, *found.warnings]
+    assert len(told) == len(script.expected)
+    for expected in script.expected:
+        # Without a guest this Python's own syntax errors are doubtful, unless it is as new.
+        certain = found.errors if expected.certain and expected.kind != "syntax" else told
+        assert any(
+            one.line == expected.line
+            and one.kind in {expected.kind, "check"}
+            and (expected.kind == "syntax" or expected.says in f"{one.message} {one.hint}")
+            for one in certain
+        ), told
+
+
+@pytest.mark.parametrize(
+    ("place", "errors", "looked"),
+    [(("invalid syntax", 1, 5), [("syntax", "invalid syntax", 1, 5)], True), (None, [], False)],
+)
+async def test_the_guest_decides_what_is_python(
+    place: Place | None, errors: list[tuple[str, str, int, int]], looked: bool
+) -> None:
+    found = await checked("x = = 1", guest_says(place))
+    assert [(error.kind, error.message, error.line, error.column) for error in found.errors] == errors
+    assert found.looked == looked
+    assert found.warnings == ()
+
+
+async def test_a_script_that_is_too_large_to_be_looked_at_is_no_error() -> None:
+    found = await checked("x = 1\n" * 12_000)
+    assert (found.errors, found.warnings, found.looked) == ((), (), False)
+
+
+async def test_a_foreign_language_is_named_without_the_guest() -> None:
+    found = await checked("const x = 1;\nconsole.log(x);", guest_says(("invalid syntax", 1, 7)))
+    assert [error.message for error in found.errors] == ["this is JavaScript, not Python"]
+
+
+async def test_what_is_no_script_is_an_error() -> None:
+    assert [error.kind for error in (await checked(b"\xff\xfe")).errors] == ["invalid_input"]
+    assert [error.kind for error in (await checked("")).errors] == ["not_a_script"]
+
+
+async def test_what_was_taken_off_is_a_warning() -> None:
+    found = await checked("Sure:\n```python\ncrm.revenue(year=2025)\n```")
+    assert found.errors == ()
+    assert [warning.kind for warning in found.warnings] == ["not_a_script", "not_a_script"]
+
+
+# the answer
+
+ERROR = Diagnostic(
+    kind="unknown_tool", message="no \x1b[31m", line=2, column=3, source_line="  crm.nope()", hint="mend it"
+)
+WARNING = Diagnostic(kind="check", message="perhaps")
+
+
+def answered(found: list[Checked], *, as_json: bool = False) -> tuple[int, str]:
+    out = io.StringIO()
+    code = answer(found, Terminal(out, io.StringIO()), json=as_json)
+    return code, out.getvalue()
+
+
+def test_people_read_the_place_the_line_and_the_mend() -> None:
+    code, text = answered([Checked("a.py", (ERROR,), (WARNING,)), Checked("b.py"), Checked("c.py", looked=False)])
+    assert code == 1
+    assert text.splitlines() == [
+        "a.py:2:3: error[unknown_tool]: no \\x1b[31m",
+        "    2 |   crm.nope()",
+        "      |   ^",
+        "  hint: mend it",
+        "a.py: warning[check]: perhaps",
+        "c.py: Python that is too large, too deep or too new for this machine's own, and was not looked at further",
+        "3 scripts, 1 error, 1 warning",
+    ]
+
+
+def test_only_what_is_certain_fails() -> None:
+    assert answered([Checked("a.py", (), (WARNING,))]) == (
+        0,
+        "a.py: warning[check]: perhaps\n1 script, 0 errors, 1 warning\n",
+    )
+
+
+def test_json_is_one_document() -> None:
+    code, text = answered([Checked("a.py", (ERROR,)), Checked("b.py")], as_json=True)
+    document = json.loads(text)
+    assert code == 1
+    assert [(one["script"], one["ok"], one["checked"]) for one in document["scripts"]] == [
+        ("a.py", False, True),
+        ("b.py", True, True),
+    ]
+    assert document["scripts"][0]["errors"] == [ERROR.model_dump()]
