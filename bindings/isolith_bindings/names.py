@@ -142,7 +142,7 @@ def paths(text: str, connectors: Iterable[str]) -> Iterator[tuple[str, str]]:
     `crm/list`, `crm:list` and `crm_list` all give (`crm`, `list`); a name by itself gives (name, "").
     """
     known = sorted(connectors, key=len, reverse=True)
-    plain = _BRACKETS.sub(lambda match: f".{match[1] or match[2]}", _CALLED.sub("", text.strip(" `\n;"))).strip()
+    plain = _BRACKETS.sub(lambda match: f".{match[1] or match[2]}", _uncalled(text.strip(" `\n;"))).strip()
     plain = plain.removeprefix("await ").strip()
     prefix, _, rest = plain.partition(".")
     if rest and prefix in _PREFIXES and prefix not in known:
@@ -155,8 +155,17 @@ def paths(text: str, connectors: Iterable[str]) -> Iterator[tuple[str, str]]:
     folded = fold(plain)
     for connector in known:
         start = len(connector) + 1
-        if folded.startswith(fold(connector)) and plain[start - 1 : start] in {"_", "-", " "}:
+        if (
+            folded.startswith(fold(connector))
+            and plain[start - 1 : start] in {"_", "-", " "}
+            and plain[start : start + 1].isalnum()
+        ):
             yield connector, plain[start:]
+
+
+def _uncalled(text: str) -> str:
+    """A call as what is called; a name in brackets may hold brackets of its own."""
+    return text if text.endswith("]") else _CALLED.sub("", text)
 
 
 def _split(text: str, separator: str) -> tuple[str, str]:

@@ -28,11 +28,13 @@ class Observations:
         self._lock = threading.Lock()
         self._learnt: dict[tuple[str, str], JsonSchema] = {}
 
-    def saw(self, connector: str, method: Method, value: object) -> None:
-        """Learn from one result of a method; nothing where it declares what it returns."""
-        if method.returns is not None:
-            return
-        key = (connector, method.name)
+    def saw(self, connector: str, method: Method, value: object) -> object:
+        """Learn from one result of a method, which is returned; nothing where it declares what it returns."""
+        if method.returns is None:
+            self._learn((connector, method.name), value)
+        return value
+
+    def _learn(self, key: tuple[str, str], value: object) -> None:
         with self._lock:
             before = self._learnt.get(key)
             seen = before[OBSERVED] if before else 0

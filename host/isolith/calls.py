@@ -312,13 +312,13 @@ class CallDesk:
                 self._start_next()
 
     async def _perform(self, use: Use, progress: Callable[..., None]) -> object:
-        arguments = use.arguments
         if use.connector is None or use.method is None:
-            return await self.services.call(use.frame.method, arguments)
-        arguments = cast("dict[str, object]", with_references(arguments, self.artifacts))
+            return await self.services.call(use.frame.method, use.arguments)
+        arguments = cast("dict[str, object]", with_references(use.arguments, self.artifacts))
         given, cursor = of_page(arguments) if use.variant == "pages" else (arguments, None)
         context = replace(self._context(use), progress=progress, variant=use.variant, cursor=cursor)
-        return await use.connector.call(use.method, given, context)
+        value = await use.connector.call(use.method, given, context)
+        return value if use.variant else self.catalog.observations.saw(use.connector.name, use.method, value)
 
     def _context(self, use: Use) -> CallContext:
         return CallContext(
