@@ -10,9 +10,10 @@ import re
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from isolith.internal import internal_error
+from isolith_bindings.policy import ungoverned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Awaitable, Iterable, Mapping
 
     from isolith_bindings.connector import Connector
 
@@ -43,18 +44,20 @@ class Holding(Protocol):
 async def known(connectors: Mapping[str, Connector], script: str, timeout_s: float) -> None:
     """Wait, at most so long, for the connectors that a script needs. Those that fail are told by their calls."""
     browses = _BROWSES.search(script) is not None
-    waits = [
-        connector.ready(timeout_s if re.search(rf"\b{re.escape(name)}\b", script) else min(BROWSING_S, timeout_s))
-        for name, connector in connectors.items()
-        if isinstance(connector, Gradual) and (browses or re.search(rf"\b{re.escape(name)}\b", script))
-    ]
+    waits: list[Awaitable[bool]] = []
+    for name, connector in connectors.items():
+        named = re.search(rf"\b{re.escape(name)}\b", script) is not None
+        behind = ungoverned(connector)
+        if isinstance(behind, Gradual) and (named or browses):
+            waits.append(behind.ready(timeout_s if named else min(BROWSING_S, timeout_s)))
     if waits:
         await asyncio.gather(*waits)
 
 
 async def let_go(connectors: Iterable[Connector], execution_id: str) -> None:
     """An execution has ended, however: nothing stays that was there for it alone."""
-    held = [connector.execution_ended(execution_id) for connector in connectors if isinstance(connector, Holding)]
+    behind = map(ungoverned, connectors)
+    held = [connector.execution_ended(execution_id) for connector in behind if isinstance(connector, Holding)]
     for result in await asyncio.gather(*held, return_exceptions=True):
         if isinstance(result, Exception):
             internal_error(result, execution_id=execution_id)

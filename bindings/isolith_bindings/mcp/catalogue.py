@@ -42,13 +42,17 @@ class Bound:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Everything that one server offers, by Python name. `excluded`: original names and reasons; `about`: its words."""
+    """Everything that one server offers, by Python name. `excluded`: original names and reasons; `about`: its words.
+
+    `changing`: it says that it tells of tools that come and go.
+    """
 
     bound: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
     excluded: Mapping[str, str] = field(default_factory=dict[str, str])
     problems: tuple[str, ...] = ()
     methods: Mapping[str, Method] = field(default_factory=dict[str, Method])
     about: str = ""
+    changing: bool = False
 
 
 @dataclass(frozen=True)

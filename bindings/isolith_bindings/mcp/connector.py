@@ -90,6 +90,19 @@ class McpServer:
         """Original name of what could not be bound, and why."""
         return self._catalogue.excluded
 
+    @property
+    def changing(self) -> bool:
+        """Whether methods may come and go while a script runs."""
+        return self._catalogue.changing
+
+    @property
+    def unavailable(self) -> str | None:
+        """Why nothing is known of what it offers; None where something is."""
+        if self.methods:
+            return None
+        state, reason = self._state()
+        return reason or (None if state in {"connected", "idle"} else "it has not answered yet")
+
     def on_change(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Be told of each difference in what the server offers; gives what ends that."""
         self._listeners.append(listener)
@@ -206,7 +219,10 @@ class McpServer:
             connection: Connection | None = None
             try:
                 async with life.pool.lease(key) as connection:
-                    return await self._on(connection, calls.Order(tool, bound, values, meta), context)
+                    value = await self._on(connection, calls.Order(tool, bound, values, meta), context)
+                    # A tool that unlocks another: the script may call that one next.
+                    await life.settle(connection)
+                    return value
             except StartFailed as error:
                 raise unavailable(self.name, str(error)) from error
             except ConnectionBroke as broke:

@@ -35,6 +35,7 @@ PATIENCE_S = 2.0
 PROBE_S = 10.0
 _QUIET_S = 0.05
 _MANY = 200
+_SETTLE_S = 5.0
 _LONGEST_ABOUT = 4_000
 
 
@@ -66,6 +67,8 @@ class Life:
         self._legacy = plan.options.legacy
         self._stale: dict[Connection, None] = {}
         self._event = asyncio.Event()
+        self._listing: Connection | None = None
+        self._listed_again = asyncio.Event()
         self.reopening = True
         self._closed = False
         self._probes: set[asyncio.Task[None]] = set()
@@ -159,6 +162,14 @@ class Life:
             raise
         return connection
 
+    async def settle(self, connection: Connection) -> None:
+        """Let a list that the server said has changed be read, if it said so; at most a few seconds."""
+        if connection in self._stale:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_SETTLE_S):
+                    while connection in self._stale or connection is self._listing:
+                        await self._listed_again.wait()
+
     async def list_tools(self, connection: Connection) -> None:
         """Read all that the server offers, and publish it. Raises what a request raises."""
         declared = connection.client.session.server_capabilities or types.ServerCapabilities()
@@ -175,7 +186,8 @@ class Life:
         # Thousands of tools take a second.
         catalogue = read() if len(listing.entries) <= _MANY else await asyncio.to_thread(read)
         about = connection.client.session.instructions or ""
-        catalogue = dataclasses.replace(catalogue, about=about[:_LONGEST_ABOUT])
+        changing = declared.tools is not None and declared.tools.list_changed is True
+        catalogue = dataclasses.replace(catalogue, about=about[:_LONGEST_ABOUT], changing=changing)
         self.catalogue = catalogue
         self._publish(catalogue)
         self.told.set()
@@ -209,14 +221,24 @@ class Life:
             if self.reopening:
                 await self._open_again()
             while self._stale:
-                connection = next(iter(self._stale))
-                # Several changes often come at once.
-                await asyncio.sleep(_QUIET_S)
-                self._stale.pop(connection, None)
-                with contextlib.suppress(ConnectionBroke, ProtocolError, BadAnswer):
-                    await self.list_tools(connection)
+                await self._list_again(next(iter(self._stale)))
             if not self.reopening:
                 await self._event.wait()
+
+    async def _list_again(self, connection: Connection) -> None:
+        # Several changes often come at once.
+        await asyncio.sleep(_QUIET_S)
+        self._stale.pop(connection, None)
+        self._listing = connection
+        try:
+            await self.list_tools(connection)
+        except (ConnectionBroke, ProtocolError, BadAnswer):
+            # What was listed last still counts; a connection that broke is listed when it is back.
+            return
+        finally:
+            self._listing = None
+            listed, self._listed_again = self._listed_again, asyncio.Event()
+            listed.set()
 
     async def _open_again(self) -> None:
         try:
