@@ -11,6 +11,7 @@ import inspect
 import json
 import logging
 import os
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
@@ -20,14 +21,14 @@ from isolith_bindings.errors import CallError
 from isolith_bindings.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 MASK = "[secret]"
 # Shorter ones would mask ordinary words; in a body from a server, more so.
 SHORTEST_IN_TEXT = 4
 SHORTEST_IN_CONTENT = 8
 # Tokens are renewed every hour: the oldest spellings are forgotten.
-MOST_KNOWN = 8192
+MOST_KNOWN = 2048
 LONGEST_SECRET = 64 << 10
 
 _threads = Threads(limit=8)
@@ -143,24 +144,39 @@ def remember(value: str) -> None:
     """Make `redact` know a text that must be shown nowhere, and how it looks in URLs, JSON and base64."""
     if len(value) < SHORTEST_IN_TEXT:
         return
-    spellings = (value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1], repr(value)[1:-1])
-    for spelling in (*spellings, base64.b64encode(value.encode()).decode().rstrip("=")):
+    for spelling in _spellings(value):
         _known.pop(spelling, None)
         _known[spelling] = None
     while len(_known) > MOST_KNOWN:
         del _known[next(iter(_known))]
 
 
+def _spellings(value: str) -> Iterator[str]:
+    """As it is, in URLs, in JSON, in a repr, and in base64."""
+    yield value
+    for encoded in {quote(value, safe=""), quote(value), quote_plus(value)}:
+        yield encoded
+        yield re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), encoded)
+    yield from (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
+    yield from (repr(value)[1:-1], repr(value.encode())[2:-1])
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        yield encode(value.encode()).decode().rstrip("=")
+
+
 def redact(text: str) -> str:
     """`text` with every known secret masked."""
-    for spelling in _longest_first(SHORTEST_IN_TEXT):
+    for spelling in sorted(_known.copy(), key=len, reverse=True):
         text = text.replace(spelling, MASK)
     return text
 
 
-def redact_bytes(content: bytes, *, cut: bool = False) -> bytes:
-    """What a server sent, with every known secret masked; `cut` says that its end may be the beginning of one."""
-    for spelling in _longest_first(SHORTEST_IN_CONTENT):
+def redact_bytes(content: bytes, values: Iterable[str], *, cut: bool = False) -> bytes:
+    """What a server sent, with the secrets that it was sent masked; `cut`: its end may be the beginning of one.
+
+    Not with every known one: each costs a pass over megabytes, and a server repeats what it was told.
+    """
+    spellings = {spelling for value in values if len(value) >= SHORTEST_IN_CONTENT for spelling in _spellings(value)}
+    for spelling in sorted(spellings, key=len, reverse=True):
         secret = spelling.encode()
         content = content.replace(secret, MASK.encode())
         if cut:
@@ -174,10 +190,6 @@ def _without_tail(content: bytes, secret: bytes) -> bytes:
         if content.endswith(secret[:length]):
             return content[:-length] + MASK.encode()
     return content
-
-
-def _longest_first(shortest: int) -> list[str]:
-    return sorted((known for known in tuple(_known) if len(known) >= shortest), key=len, reverse=True)
 
 
 class RedactingFilter(logging.Filter):

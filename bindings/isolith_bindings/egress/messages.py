@@ -52,13 +52,15 @@ class Refused(CallError):
 class Attachment:
     """Credentials of one request: sent to the origin of its URL and to no other, whatever it redirects to.
 
-    `query` is percent-encoded already; `cookies` and `headers` are as on the wire. Its repr shows names only.
+    `query` is percent-encoded already; `cookies` and `headers` are as on the wire. `secrets`: the bare values in them,
+    which must not come back. Its repr shows names only.
     """
 
     headers: Pairs = ()
     query: Pairs = ()
     cookies: Pairs = ()
     tls: ssl.SSLContext | None = None
+    secrets: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         names = [name for pairs in (self.headers, self.query, self.cookies) for name, _ in pairs]

@@ -86,7 +86,8 @@ class Auth:
             name = credential.username
             username = await name.reveal() if isinstance(name, Secret) else name
             password = await credential.password.reveal() if credential.password else ""
-            return _placed(use, basic(username, password))
+            placed = _placed(use, basic(username, password))
+            return replace(placed, secrets=(*placed.secrets, username, password))
         if isinstance(credential, OAuthClient):
             spent = "" if refused is None else dict(refused.headers).get("Authorization", "").removeprefix("Bearer ")
             return _placed(
@@ -119,15 +120,15 @@ def _absolute(scheme: Scheme, server: str) -> Scheme:
 def _placed(use: Use, value: str) -> Attachment:
     """One secret where it goes."""
     credential, scheme = use.credential, use.scheme
-    if isinstance(credential, ApiKey):
-        return _keyed(credential.location, credential.name, credential.prefix + value)
     if isinstance(credential, ClientCertificate):
         return Attachment()
-    if scheme.kind == "apiKey":
-        return _keyed(scheme.location, scheme.parameter, value)
-    if isinstance(credential, Basic):
-        return Attachment(headers=(("Authorization", value if value.startswith("Basic ") else f"Basic {value}"),))
-    return Attachment(headers=(("Authorization", f"Bearer {value}"),))
+    if isinstance(credential, ApiKey):
+        placed = _keyed(credential.location, credential.name, credential.prefix + value)
+    elif scheme.kind == "apiKey":
+        placed = _keyed(scheme.location, scheme.parameter, value)
+    else:
+        placed = _keyed("header", "Authorization", f"{'Basic' if isinstance(credential, Basic) else 'Bearer'} {value}")
+    return replace(placed, secrets=(value,))
 
 
 def _keyed(location: str, name: str, value: str) -> Attachment:
@@ -143,6 +144,7 @@ def _merged(plan: RequestPlan, parts: list[Attachment]) -> Attachment:
         query=tuple(pair for part in parts for pair in part.query),
         cookies=tuple(pair for part in parts for pair in part.cookies),
         tls=next((part.tls for part in parts if part.tls), None),
+        secrets=tuple(value for part in parts for value in part.secrets),
     )
     places = Counter(_places(whole))
     twice = [place for place, count in places.items() if count > 1]

@@ -28,11 +28,14 @@ async def send(plan: RequestPlan, egress: Egress, auth: Auth, deadline_s: float)
     if response.status == 401 and attachment:
         renewed = await auth.attach(plan, refused=attachment)
         if renewed != attachment:
-            response = await egress.send(_request(plan, renewed), total_s=deadline_s)
-    if not 200 <= response.status < 300:
-        raise failure(plan, response)
+            attachment = renewed
+            response = await egress.send(_request(plan, attachment), total_s=deadline_s)
     headers = tuple((name, redact(value)) for name, value in response.headers)
-    return replace(response, headers=headers, content=redact_bytes(response.content, cut=response.truncated))
+    content = redact_bytes(response.content, attachment.secrets, cut=response.truncated)
+    cleared = replace(response, headers=headers, content=content)
+    if not 200 <= response.status < 300:
+        raise failure(plan, cleared)
+    return cleared
 
 
 def shown(plan: RequestPlan, auth: Auth) -> str:

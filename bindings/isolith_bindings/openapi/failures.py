@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from isolith_bindings.egress import rate_limit
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.media import kind
-from isolith_bindings.secrets import redact, redact_bytes
+from isolith_bindings.secrets import LONGEST_SECRET, redact
 
 if TYPE_CHECKING:
     from isolith_bindings.egress import Response
@@ -76,8 +76,8 @@ def _body(response: Response) -> object:
     told = response.header("content-type") or ""
     if kind(told) in {"binary", "multipart"} and told:
         return None
-    # Cleared before it is cut: the half of a secret would not be known as one.
-    text = redact(redact_bytes(response.content, cut=response.truncated).decode("utf-8", "replace"))
+    # Cleared of every known secret before it is cut: the half of one would not be known. None is longer than the rest.
+    text = redact(response.content[: 4 * MAX_BODY + LONGEST_SECRET].decode("utf-8", "replace"))
     if kind(told) == "json" and len(text) <= MAX_BODY:
         try:
             return cast("object", json.loads(text))

@@ -101,9 +101,8 @@ class Tokens:
         if secret is None or client.client_in == "body":
             form += [("client_id", client.client_id), *([] if secret is None else [("client_secret", secret)])]
         else:
-            attachment = Attachment(
-                headers=(("Authorization", basic(quote_plus(client.client_id), quote_plus(secret))),)
-            )
+            told = basic(quote_plus(client.client_id), quote_plus(secret))
+            attachment = Attachment(headers=(("Authorization", f"Basic {told}"),))
         return Request(
             "POST",
             url,
@@ -116,10 +115,10 @@ class Tokens:
 
 
 def basic(username: str, password: str) -> str:
-    """The value of an Authorization header (RFC 7617), known to `redact` as a whole."""
+    """What follows `Basic` in an Authorization header (RFC 7617), known to `redact` as a whole."""
     encoded = base64.b64encode(f"{username}:{password}".encode()).decode()
     remember(encoded)
-    return f"Basic {encoded}"
+    return encoded
 
 
 def _answer(url: str, response: Response) -> Mapping[str, object]:
