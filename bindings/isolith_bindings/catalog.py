@@ -9,6 +9,7 @@ import threading
 from typing import TYPE_CHECKING, get_args
 
 from isolith_bindings import names
+from isolith_bindings.availability import may_change
 from isolith_bindings.connector import Connector, Method, offered
 from isolith_bindings.describe import (
     BUDGETS,
@@ -76,10 +77,11 @@ class Catalog:
     def granted(self) -> dict[str, dict[str, object]]:
         """The capabilities as the guest takes them: `{connector: {"methods": [...], "aliases": {...}}}`.
 
-        `aliases` maps other spellings to Python names: original names for one, see `names.aliases`.
+        `aliases` maps other spellings to Python names: original names for one, see `names.aliases`. `"open": True` is
+        there where it may change under way, so that a name which is not among these is asked for all the same.
         """
         return {
-            name: {"methods": methods, "aliases": _aliases(self.connectors[name])}
+            name: {"methods": methods, "aliases": _aliases(self.connectors[name]), **_openness(self.connectors[name])}
             for name, methods in self.capabilities().items()
         }
 
@@ -192,6 +194,10 @@ class Catalog:
         except CallError:
             return []
         return [] if found.rest else exact(found.connector, found.method, scope)
+
+
+def _openness(connector: Connector) -> dict[str, object]:
+    return {"open": True} if may_change(connector) else {}
 
 
 def _aliases(connector: Connector) -> dict[str, str]:

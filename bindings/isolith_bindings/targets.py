@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isolith_bindings import names
+from isolith_bindings.availability import why_absent
 from isolith_bindings.connector import Connector, Method, offered
 from isolith_bindings.errors import CallError
 from isolith_bindings.rendering import one_of
@@ -95,6 +96,10 @@ def other(name: str, known: Mapping[str, object], prefix: str = "") -> str:
 
 def unknown_method(connector: Connector, method: str) -> CallError:
     """That there is none of this name, why, or what there is."""
+    absent = why_absent(connector)
+    if absent is not None:
+        hint = f"`isolith connectors status {connector.name}` says more; other connectors are not concerned"
+        return CallError("tool_unavailable", f"{connector.name} is not there: {absent}", hint=hint, retriable=True)
     reason = connector.excluded.get(method)
     if reason is not None:
         return CallError("unknown_tool", f"{connector.name} has no method `{method}`: {reason}")

@@ -1,22 +1,16 @@
-"""Waiting for what connectors offer: side by side, only for those that a script could reach, and said where in vain."""
+"""Waiting for what connectors offer: side by side, and said where in vain."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 import pytest
 
-from isolith.readiness import named_in, started, wait_ready, why_not
+from isolith.readiness import started, wait_ready
 from isolith_bindings.policy import Policy, govern
 from isolith_bindings.testing import RecordingConnector
 
 pytestmark = pytest.mark.anyio
-
-
-@dataclass
-class Status:
-    reason: str | None
 
 
 class Lazy(RecordingConnector):
@@ -32,8 +26,9 @@ class Lazy(RecordingConnector):
             await self._together.wait()
         return self._together is not None
 
-    def status(self) -> Status:
-        return Status(self._reason)
+    @property
+    def unavailable(self) -> str | None:
+        return self._reason
 
 
 async def test_all_are_waited_for_side_by_side() -> None:
@@ -58,23 +53,3 @@ async def test_those_that_do_not_come_up_are_said_and_the_rest_is_there() -> Non
         ]
         assert (broken.started, plain.started, plain.closed) == (1, 1, 0)
     assert (broken.closed, silent.closed, plain.closed) == (1, 1, 1)
-
-
-async def test_why_one_is_not_there() -> None:
-    assert why_not(govern(Lazy("a", None, "gone"), Policy())) == "gone"
-    assert why_not(RecordingConnector("a", {})) == "it has not said what it offers"
-
-
-@pytest.mark.parametrize(
-    ("script", "names"),
-    [
-        ("await crm.get()", ["crm"]),
-        ("crm_old.get(docs.x)", ["docs"]),
-        ("tools['crm']", ["crm", "docs"]),
-        ("search('x')", ["crm", "docs"]),
-        ("1 + 1", []),
-    ],
-)
-async def test_those_that_a_script_could_reach(script: str, names: list[str]) -> None:
-    both = [RecordingConnector("crm", {}), RecordingConnector("docs", {})]
-    assert [connector.name for connector in named_in(script, both)] == names

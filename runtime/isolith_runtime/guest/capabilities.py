@@ -194,7 +194,7 @@ class Method:
 
     def __call__(self, /, *arguments: object, **named: object) -> object:
         caller, connector, names, name = self._parts
-        method = names.resolve(name)
+        method = names.asked(name)
         if method is None:
             raise _unknown(connector, name, names)
         return caller.call(connector, method, _one_mapping(f"{connector}.{method}", arguments, named))
@@ -205,10 +205,11 @@ class Method:
         caller, connector, names, prefix = self._parts
         longer = f"{prefix}.{name}"
         if names.resolve(longer) is None and not names.has_prefix(longer):
-            method = names.resolve(prefix)
-            if name not in VARIANTS or method is None:
+            method = names.asked(prefix)
+            if name in VARIANTS and method is not None:
+                return VARIANTS[name](caller, connector, method)
+            if not names.open:
                 raise _unknown(connector, longer, names)
-            return VARIANTS[name](caller, connector, method)
         return Method(caller, connector, names, longer)
 
     def __getitem__(self, name: str) -> Any:
@@ -288,15 +289,15 @@ class Pages:
 class Connector:
     """A connector's methods, as attributes or in brackets, under every spelling that tells them apart."""
 
-    def __init__(self, caller: Caller, name: str, methods: list[str], aliases: dict[str, str]) -> None:
+    def __init__(self, caller: Caller, name: str, names: Names) -> None:
         self._name = name
-        self._names = Names(methods, aliases)
+        self._names = names
         self._caller = caller
 
     def __getattr__(self, name: str) -> Method:
         if name.startswith("__"):
             raise AttributeError(name)
-        if self._names.resolve(name) is None and not self._names.has_prefix(name):
+        if self._names.asked(name) is None and not self._names.has_prefix(name):
             raise _unknown(self._name, name, self._names)
         return Method(self._caller, self._name, self._names, name)
 
@@ -392,8 +393,8 @@ def _one_mapping(tool: str, arguments: tuple[object, ...], named: dict[str, obje
 
 
 def connectors_for(caller: Caller, granted: dict[str, dict[str, object]]) -> dict[str, Connector]:
-    """The connectors of a run from what the host granted: `{name: {"methods": [...], "aliases": {...}}}`."""
+    """The connectors of a run from what the host granted: `{name: {"methods": [...], "aliases": {...}, "open"?}}`."""
     return {
-        name: Connector(caller, name, parts["methods"], parts["aliases"])  # type: ignore[arg-type]
+        name: Connector(caller, name, Names(parts["methods"], parts["aliases"], open="open" in parts))  # type: ignore[arg-type]
         for name, parts in granted.items()
     }

@@ -20,10 +20,14 @@ def nearest(name: str, names: list[str]) -> list[str]:
 
 
 class Names:
-    """The methods of one connector under every spelling. `aliases` maps an original name to the Python one."""
+    """The methods of one connector under every spelling. `aliases` maps an original name to the Python one.
 
-    def __init__(self, methods: list[str], aliases: dict[str, str]) -> None:
+    `open`: there may be others by the time of a call, so that a name which is not known is for the host to judge.
+    """
+
+    def __init__(self, methods: list[str], aliases: dict[str, str], *, open: bool = False) -> None:  # noqa: A002 - a word
         self.methods = methods
+        self.open = open
         self.exact = {**{method: method for method in methods}, **aliases}
         self.folded: dict[str, str] = {}
         for method in self.exact:
@@ -34,6 +38,10 @@ class Names:
     def resolve(self, name: str) -> str | None:
         """The method's Python name, or None."""
         return self.exact.get(name) or self.folded.get(fold(name)) or None
+
+    def asked(self, name: str) -> str | None:
+        """What the host is asked for by this name; None where it is certain that there is none."""
+        return self.resolve(name) or (name if self.open else None)
 
     def has_prefix(self, prefix: str) -> bool:
         """Whether names go on behind this one, as in `repos.issues.list`."""
