@@ -227,7 +227,7 @@ class CallDesk:
         if frame.connector != HOST:
             use.connector, use.method, use.variant = resolve_call(self.catalog, frame)
             if use.method.policy == "deny":
-                raise CallError("denied", f"{'.'.join(use.names)} is not allowed here")
+                raise denied(".".join(use.names), self.policy.decide(use.connector, use.method))
         # What the host itself is given, an artifact, may be as large as a value.
         limit = budgets.value_bytes if frame.connector == HOST else budgets.argument_bytes
         if frame.size > limit and len(codec.dumps(frame.arguments)) > limit:
