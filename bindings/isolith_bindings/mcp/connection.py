@@ -144,7 +144,8 @@ class Connection:
         except BaseException as error:  # noqa: BLE001 - groups of whatever the SDK and its transports raise
             why = self._why(error)
             if not ready.done():
-                ready.set_exception(StartFailed(why, needs_auth=_needs_auth(_innermost(error))))
+                words = self.program.last_words()
+                ready.set_exception(StartFailed(why, needs_auth=_needs_auth(_innermost(error)), words=words))
         finally:
             self._end(why)
             if not ready.done():
@@ -200,8 +201,7 @@ class Connection:
             said = f"{place}: {str(error) or type(error).__name__}"
         if self.program.garbage:
             said += "; on its standard output it wrote what is not MCP"
-        words = self.program.last_words()
-        return redact(f"{said}; it wrote: {words}" if words else said)
+        return redact(said)
 
     # what the server says by itself
 

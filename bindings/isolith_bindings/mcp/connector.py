@@ -100,7 +100,9 @@ class McpServer:
         """Why nothing is known of what it offers; None where something is."""
         if self.methods:
             return None
-        state, reason = self._state()
+        life, (state, reason) = self._life, self._state()
+        if life is not None and life.failure is not None:
+            return str(life.failure)
         return reason or (None if state in {"connected", "idle"} else "it has not answered yet")
 
     def on_change(self, listener: Callable[[Change], None]) -> Callable[[], None]:
@@ -160,7 +162,8 @@ class McpServer:
         try:
             connection = await life.renew()
         except (StartFailed, CallError) as error:
-            return Reconnected(ok=False, reason=str(error), tools=len(self.methods))
+            reason = error.whole if isinstance(error, StartFailed) else str(error)
+            return Reconnected(ok=False, reason=reason, tools=len(self.methods))
         change = difference(before, self._catalogue)
         member = life.pool.find(connection)
         number = None if member is None else self._connection_id(member.number)
@@ -307,7 +310,7 @@ class McpServer:
         if any(member.connection is not None for member in members):
             return ("degraded", "it does not answer") if life.degraded else ("connected", None)
         if life.failure is not None:
-            return ("needs_auth" if life.failure.needs_auth else "failed", str(life.failure))
+            return ("needs_auth" if life.failure.needs_auth else "failed", life.failure.whole)
         if members or life.catalogue is None or life.reopening:
             return ("starting", life.lost)
         return ("idle", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -32,8 +33,8 @@ class StdioServer:
 
     @property
     def place(self) -> str:
-        """For people: the command. Its arguments may hold a credential and are left out."""
-        return f"`{self.command}`"
+        """For people and scripts: the name of the program. Its arguments may hold a credential and are left out."""
+        return f"`{PurePath(self.command).name}`"
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,20 @@ from isolith_bindings.errors import BindingError, CallError
 
 
 class StartFailed(BindingError):
-    """A server could not be reached or did not answer as one. The message says why and what to do."""
+    """A server could not be reached or did not answer as one. The message says why and what to do.
 
-    def __init__(self, message: str, *, needs_auth: bool = False) -> None:
+    `words`: what it wrote beside the protocol, which is for whoever runs it and for no script.
+    """
+
+    def __init__(self, message: str, *, needs_auth: bool = False, words: str = "") -> None:
         super().__init__(message)
         self.needs_auth = needs_auth
+        self.words = words
+
+    @property
+    def whole(self) -> str:
+        """The message, and what the server wrote."""
+        return f"{self}; it wrote: {self.words}" if self.words else str(self)
 
 
 class ConnectionBroke(BindingError):
