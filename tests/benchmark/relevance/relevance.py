@@ -1,4 +1,4 @@
-"""How often the right tool is found first, or among the first five: `python tests/benchmark/relevance/relevance.py`.
+"""How often the right tool is found first, or among the first five: `python -m tests.benchmark.relevance.relevance`.
 
 `--half tuning` prints one half only, `--misses` what was not found. The held-out half is for the last look.
 """
@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from corpus import Query, connectors, queries
-from rivals import Tool, cloudflare, opencode
+from tests.benchmark.relevance.corpus import Query, connectors, queries
+from tests.benchmark.relevance.rivals import Tool, cloudflare, opencode
 
 from isolith_bindings.search import SearchIndex
 

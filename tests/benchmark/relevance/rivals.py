@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 _CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tool:
     """What both of them look at."""
 
@@ -32,15 +33,15 @@ def opencode(query: str, tools: Iterable[Tool]) -> list[str]:
 def _opencode(tool: Tool, terms: list[set[str]]) -> int:
     path, description = tool.path.lower(), tool.method.description.lower()
     last = path.rpartition(".")[2]
-    properties = cast("Mapping[str, Mapping[str, str]]", tool.method.parameters["properties"])
-    inputs = " ".join(f"{name} {schema.get('description', '')}" for name, schema in properties.items()).lower()
-    everything = f"{path} {description} {inputs}"
+    everything = f"{path} {description} {_inputs(tool)}"
     points = 0
     for forms in terms:
+        if not any(form in everything for form in forms):
+            continue
         points += 20 * any(form in {path, last} for form in forms)
         points += 8 * any(form in path for form in forms)
         points += 4 * any(form in description for form in forms)
-        points += 2 * any(form in everything for form in forms)
+        points += 2
     return points
 
 
@@ -70,11 +71,12 @@ def cloudflare(query: str, tools: Iterable[Tool]) -> list[str]:
     return [path for points, path in sorted(scored, key=lambda pair: (-pair[0], pair[1])) if points][:50]
 
 
+@lru_cache(maxsize=100_000)
 def _normal(text: str) -> str:
     return " ".join(re.sub("[_./:-]", " ", _CAMEL.sub(" ", text)).lower().split())
 
 
-def _cloudflare(tool: Tool, phrase: str, tokens: list[str]) -> float:
+def _cloudflare(tool: Tool, phrase: str, asked: list[str]) -> float:
     path, method = _normal(tool.path), _normal(tool.method.original)
     fields = (
         (_PATH, path),
@@ -82,6 +84,8 @@ def _cloudflare(tool: Tool, phrase: str, tokens: list[str]) -> float:
         (_CONNECTOR, _normal(tool.connector)),
         (_DESCRIPTION, _normal(tool.method.description)),
     )
+    anywhere = _words(" ".join(text for _, text in fields))
+    tokens = [token for token in asked if anywhere.worth(token)]
     points = 0
     exact = False
     found: set[str] = set()
@@ -89,23 +93,41 @@ def _cloudflare(tool: Tool, phrase: str, tokens: list[str]) -> float:
         whole = 14 if text == phrase else 9 if text.startswith(phrase) else 6 if phrase in text else 0
         exact = exact or text == phrase
         points += weight * whole
-        words = re.findall("[a-z0-9]+", text)
+        words = _words(text)
         for token in tokens:
-            worth = _token(token, words)
+            worth = words.worth(token)
             if worth:
                 found.add(token)
                 points += weight * worth
-    share = len(found) / len(set(tokens))
-    if not exact and share < (1.0 if len(tokens) <= 2 else 0.6):
+    share = len(found) / len(set(asked))
+    if not exact and share < (1.0 if len(asked) <= 2 else 0.6):
         return 0
     points += 25 if share == 1 else round(share * 10)
-    points += 8 * any(words and words[0] == tokens[0] for words in (path.split(), method.split()))
+    points += 8 * any(words and words[0] == asked[0] for words in (path.split(), method.split()))
     return points + 20 * (phrase in {path, method})
 
 
-def _token(token: str, words: list[str]) -> int:
-    if token in words:
-        return 4
-    if any(word.startswith(token) or token.startswith(word) for word in words):
-        return 2
-    return int(any(token in word for word in words))
+@dataclass(frozen=True)
+class _Words:
+    each: frozenset[str]
+    joined: str
+
+    def worth(self, token: str) -> int:
+        """Equal; one the beginning of the other; within another."""
+        if token in self.each:
+            return 4
+        if f" {token}" in self.joined or any(token[:size] in self.each for size in range(1, len(token))):
+            return 2
+        return int(token in self.joined)
+
+
+@lru_cache(maxsize=100_000)
+def _words(text: str) -> _Words:
+    words = re.findall("[a-z0-9]+", text)
+    return _Words(frozenset(words), f" {' '.join(words)}")
+
+
+@lru_cache(maxsize=10_000)
+def _inputs(tool: Tool) -> str:
+    properties = cast("Mapping[str, Mapping[str, str]]", tool.method.parameters["properties"])
+    return " ".join(f"{name} {schema.get('description', '')}" for name, schema in properties.items()).lower()
