@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.bindings.openapi.loopback import Answer, Server, serving
 
 from isolith_bindings.connector import ArtifactRef, CallContext, Variant
 from isolith_bindings.openapi import OpenApi
 from isolith_bindings.openapi.document import Content, collect
-from isolith_bindings.openapi.model import Api, Operation
 from isolith_bindings.openapi.operations import compile_document
 from isolith_bindings.openapi.servers import Whereabouts
-from isolith_bindings.openapi.source import Place
 from isolith_bindings.testing import RecordedProgress
+
+if TYPE_CHECKING:
+    from isolith_bindings.openapi.model import Api, Operation
+    from isolith_bindings.openapi.source import Place
 
 OK = {"200": {"description": "fine"}}
 

@@ -1,0 +1,57 @@
+"""Two small applications, one of FastAPI and one of Django."""
+
+# Annotations are read at run time here.
+import datetime as dt
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import Annotated
+
+Asgi = Callable[..., Awaitable[None]]
+
+
+def fastapi_app() -> Asgi:
+    from fastapi import FastAPI, HTTPException, Query, Response, UploadFile
+    from pydantic import BaseModel
+
+    app = FastAPI()
+
+    class Item(BaseModel):
+        name: str
+        price: float = 1
+        due: dt.date | None = None
+
+    @app.get("/items", tags=["items"])
+    async def list_items(tag: Annotated[list[str] | None, Query()] = None, limit: int = 10) -> dict[str, object]:
+        return {"tag": tag, "limit": limit}
+
+    @app.get("/items/{item_id}", tags=["items"])
+    async def read_item(item_id: int) -> dict[str, object]:
+        raise HTTPException(404, f"there is no item {item_id}")
+
+    @app.post("/items", tags=["items"])
+    async def create_item(item: Item) -> Item:
+        return item
+
+    @app.post("/upload")
+    async def upload(file: UploadFile, note: str) -> dict[str, object]:
+        return {"size": len(await file.read()), "note": note, "name": file.filename}
+
+    @app.get("/picture", response_class=Response, responses={200: {"content": {"image/png": {}}}})
+    async def picture() -> Response:
+        return Response(b"\x89PNG", media_type="image/png")
+
+    return app
+
+
+@cache
+def django_app() -> Asgi:
+    """Once for a process: Django has one configuration."""
+    import django
+    from django.conf import settings
+    from django.core.asgi import get_asgi_application
+
+    settings.configure(
+        ROOT_URLCONF="tests.bindings.openapi.django_urls", ALLOWED_HOSTS=["*"], SECRET_KEY="of the tests"
+    )
+    django.setup()
+    return get_asgi_application()
