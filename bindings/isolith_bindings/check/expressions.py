@@ -165,10 +165,15 @@ class Expressions:
             found = results.item(owner, key)
             if not isinstance(found, results.Wrong):
                 return found
-            self.wrong(found, node)
+            if not self.is_put_there(key):
+                self.wrong(found, node)
         elif isinstance(owner, Several) and isinstance(key, int) and -len(owner.items) <= key < len(owner.items):
             return owner.items[key]
         return owner.item if isinstance(owner, Each) and isinstance(key, int) else UNKNOWN
+
+    def is_put_there(self, key: object) -> bool:
+        """Whether the script itself may have put a key into a result."""
+        return self.state.scopes.grows or key in self.state.scopes.stored
 
     def wrong(self, wrong: results.Wrong | None, node: ast.expr) -> None:
         """Note what is wrong with the use of a result."""

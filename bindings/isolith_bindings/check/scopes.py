@@ -57,6 +57,10 @@ class Scopes:
     opaque: bool = False
     waits: bool = False
     """Whether anything in the script can only be in an asynchronous function."""
+    stored: set[str] = field(default_factory=set[str])
+    """Keys that the script puts into something; those of a result may be its own."""
+    grows: bool = False
+    """Whether it puts keys into something that are not written out."""
 
 
 def scopes_of(tree: ast.Module) -> Scopes:
@@ -133,6 +137,22 @@ class _Collector:
 
     def waits(self, node: ast.AST, scope: Scope) -> None:
         self.scopes.waits = True
+        self.inside(node, scope)
+
+    def subscript(self, node: ast.Subscript, scope: Scope) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+                self.scopes.stored.add(node.slice.value)
+            else:
+                self.scopes.grows = True
+        self.inside(node, scope)
+
+    def attribute(self, node: ast.Attribute, scope: Scope) -> None:
+        self.scopes.grows |= node.attr in {"update", "setdefault"}
+        self.visit(node.value, scope)
+
+    def augmented(self, node: ast.AugAssign, scope: Scope) -> None:
+        self.scopes.grows |= isinstance(node.op, ast.BitOr)
         self.inside(node, scope)
 
     def generator(self, node: ast.comprehension, scope: Scope) -> None:
@@ -214,6 +234,9 @@ _VISITS: dict[type[ast.AST], Callable[[_Collector, Any, Scope], None]] = {
     ast.Await: _Collector.waits,
     ast.AsyncFor: _Collector.waits,
     ast.AsyncWith: _Collector.waits,
+    ast.Subscript: _Collector.subscript,
+    ast.Attribute: _Collector.attribute,
+    ast.AugAssign: _Collector.augmented,
     ast.Yield: _Collector.yields,
     ast.YieldFrom: _Collector.yields,
 }

@@ -90,7 +90,8 @@ class Index:
         else:
             hint = f"its methods: {', '.join(sorted(self.methods)[:_MAX_LISTED]) or 'none'}"
         message = f"{self.name} has no method {path!r}"
-        return Missing(message, hint, f"{self.name}.{path}", certain=bool(self.methods) and (bool(close) or not self.changing))
+        certain = bool(self.methods) and (bool(close) or not self.changing)
+        return Missing(message, hint, f"{self.name}.{path}", certain=certain)
 
 
 class Toolbox:

@@ -1,0 +1,150 @@
+"""Connectors that are not functions: dotted names, variants, alike spellings, open schemas, nothing known yet."""
+
+from __future__ import annotations
+
+import pytest
+
+from isolith_bindings.check import Finding, check
+from isolith_bindings.connector import JsonSchema, Method, Variant
+from isolith_bindings.testing import RecordingConnector
+
+ROWS: JsonSchema = {"type": "array", "items": {"type": "object", "properties": {"title": {"type": "string"}}}}
+
+
+def a_method(
+    name: str,
+    original: str,
+    parameters: JsonSchema | None = None,
+    returns: JsonSchema | None = None,
+    variants: frozenset[Variant] = frozenset(),
+) -> Method:
+    taken: JsonSchema = parameters if parameters is not None else {"type": "object", "properties": {}}
+    return Method(name, original, "", taken, returns, f"async def {name}()", variants=variants)
+
+
+def hub(*methods: Method, name: str = "hub") -> dict[str, RecordingConnector]:
+    connector = RecordingConnector(name, {})
+    connector.methods = {method.name: method for method in methods}
+    return {name: connector}
+
+
+HUB = hub(
+    a_method("issues_list", "issues/list", returns=ROWS, variants=frozenset({"raw", "pages"})),
+    a_method("repos.get", "repos.get"),
+    a_method("getIt", "getIt"),
+    a_method("get_it", "get-it"),
+)
+
+
+def found(text: str, connectors: dict[str, RecordingConnector] | None = None) -> tuple[Finding, ...]:
+    return check(text, HUB if connectors is None else connectors).findings
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hub.issues.list()",
+        "hub.issues_list()",
+        'hub["issues/list"]()',
+        "hub.issuesList()",
+        "hub.repos.get()",
+        'hub["repos.get"]()',
+        "tools.HUB.issues.list()",
+        "hub.getIt()",
+        "hub.get_it()",
+        "hub.GETIT()",
+        "hub.issues.list.raw()",
+        "for page in hub.issues.list.pages():\n    page",
+        "async for page in hub.issues_list.pages():\n    page['anything']",
+        "(await hub.issues_list.raw())['anything'].else_",
+        "list_them = hub.issues\nlist_them.list()",
+        "x = hub.repos",
+    ],
+)
+def test_a_spelling_that_the_guest_resolves_raises_no_alarm(text: str) -> None:
+    assert found(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hub.issues.lst()", "hub has no method 'issues.lst'"),
+        ("hub.issues()", "hub has no method 'issues'"),
+        ("hub.issues_list.pagess()", "hub has no method 'issues_list.pagess'"),
+        ("hub.repos.raw()", "hub has no method 'repos.raw'"),
+    ],
+)
+def test_a_dotted_name_that_leads_nowhere(text: str, message: str) -> None:
+    assert [(finding.message, finding.certain) for finding in found(text)] == [(message, True)]
+
+
+def test_of_a_connector_without_methods_nothing_is_certain() -> None:
+    [finding] = found("hub.issues.list()", hub())
+    assert (finding.certain, finding.hint) == (False, "its methods: none")
+
+
+def test_no_connector_at_all() -> None:
+    [finding] = found("tools.crm.list()", {})
+    assert (finding.hint, finding.certain) == ("this run has no connectors", True)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "call", "certain"),
+    [
+        ({"properties": {"a": {}}}, "hub.go(b=1)", [False]),
+        ({"properties": {"a": {}}, "additionalProperties": False}, "hub.go(b=1)", [True]),
+        ({"properties": {}, "additionalProperties": False}, "hub.go(b=1)", [True]),
+        ({"properties": {"a": {}}, "additionalProperties": True}, "hub.go(b=1)", []),
+        ({"properties": {}}, "hub.go(b=1)", []),
+        ({}, "hub.go(b=1)", []),
+        ({"anyOf": [{"required": ["a"]}], "properties": {"a": {}}}, "hub.go(b=1)", []),
+        ({"$ref": "#/$defs/p", "$defs": {"p": {"properties": {"a": {}}, "required": ["a"]}}}, "hub.go()", [True]),
+        ({"properties": {"a": {}}, "required": ["a"]}, "hub.go(**input)", []),
+        ({"properties": {"a": {}}, "required": ["a"]}, "hub.go(input)", []),
+        ({"properties": {"a": {}}, "required": ["a"]}, "hub.go(*input)", []),
+        ({"properties": {"a": {}}, "required": ["a"]}, "hub.go(**{'a': 1})", []),
+        ({"properties": {"a": {}}, "required": ["a"]}, "hub.go({})", [True]),
+        ({"properties": {"a": {"type": "string"}}}, "hub.go(a=None)", [False]),
+        ({"properties": {"a": {"type": "string"}}, "required": ["a"]}, "hub.go(a=None)", [True]),
+        ({"properties": "odd", "required": "odd"}, "hub.go(a=1)", []),
+        ({"properties": {"a": {"type": "integer"}}}, "n = 'x'\nhub.go(a=n)", [True]),
+        ({"properties": {"a": {"type": "integer"}}}, "n = 'x'\nn = 1\nhub.go(a=n)", []),
+    ],
+)
+def test_arguments_against_schemas_as_servers_write_them(
+    parameters: JsonSchema, call: str, certain: list[bool]
+) -> None:
+    assert [finding.certain for finding in found(call, hub(a_method("go", "go", parameters)))] == certain
+
+
+@pytest.mark.parametrize(
+    ("returns", "use", "certain"),
+    [
+        (ROWS, "r[0]['title'].upper()", []),
+        (ROWS, "r[0]['titel']", [False]),
+        (ROWS, "r[0].title", [False]),  # a text has such an attribute: what was declared may not be what came
+        (ROWS, "r[0].label", [True]),
+        (ROWS, "r.name", [False]),
+        (ROWS, "[x['titel'] for x in r]", [False]),
+        (ROWS, "r[1:][0].label", [True]),
+        (ROWS, "a, b = r\na.label", [True]),
+        ({"type": "string", "format": "date-time"}, "r.year", []),
+        ({"type": "string"}, "r.year", [True]),
+        ({"type": ["object", "null"]}, "r.year", [True]),
+        ({"type": "array", "uniqueItems": True}, "r.union", []),
+        ({"$ref": "#/$defs/x", "$defs": {"x": {"type": "object"}}}, "r.year", [True]),
+        ({"$ref": "#"}, "r.year", []),
+        ({"anyOf": [{"type": "object"}, {}]}, "r.year", []),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "r['a'].label", [True]),
+        ({"type": "object", "properties": {"a": {}}, "additionalProperties": False}, "r['zz']", [False]),
+        ({"type": "object", "properties": {"a": {}}}, "r['zz']", []),
+        ({"type": "object", "properties": {"price": {}}}, "r['prices'] = 1\nr['prices']", []),
+        ({}, "r.year", []),
+        (None, "r.year", []),
+    ],
+)
+def test_results_against_schemas_as_servers_write_them(
+    returns: JsonSchema | None, use: str, certain: list[bool]
+) -> None:
+    script = f"r = hub.go()\n{use}"
+    assert [finding.certain for finding in found(script, hub(a_method("go", "go", returns=returns)))] == certain
