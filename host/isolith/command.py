@@ -17,16 +17,18 @@ from isolith.connect_mcp import Person
 from isolith.connect_python import exists
 from isolith.errors import UsageError
 from isolith.internal import internal_error
+from isolith.journal.errors import JournalError
 from isolith.readiness import started
 from isolith.terminal import Terminal
 from isolith.variables import no_prompt
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.errors import BindingError, CallError
+from isolith_bindings.names import fold
 from isolith_bindings.policy import Policy, Preset, as_policy, govern
 from isolith_runtime.errors import ImageError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from isolith.variables import Input
     from isolith_bindings.connector import Connector
@@ -35,7 +37,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PRESETS: dict[str, Preset] = {"trusted": "trusted", "careful": "careful", "readonly": "readonly"}
-WRONG_USE = (UsageError, BindingError, ImageError)
+WRONG_USE = (UsageError, BindingError, ImageError, JournalError)
 
 Connect = Annotated[
     list[str] | None,
@@ -117,12 +119,18 @@ def consulted(
     use: Callable[[list[Connector]], Awaitable[T]],
     *,
     quiet: bool = False,
+    only: Iterable[str] | None = None,
 ) -> T:
-    """What `use` makes of the connectors, while they are up. Those that do not come up are said, unless `quiet`."""
+    """What `use` makes of the connectors, while they are up, or of them `only` those in any spelling of these names.
+
+    Those that do not come up are said, unless `quiet`.
+    """
 
     async def once() -> T:
-        async with started(connectors, _unheard if quiet else terminal().say):
-            return await use(connectors)
+        wanted = None if only is None else {fold(name) for name in only}
+        chosen = [connector for connector in connectors if wanted is None or fold(connector.name) in wanted]
+        async with started(chosen, _unheard if quiet else terminal().say) as up:
+            return await use([up.get(connector.name, connector) for connector in connectors])
 
     connectors = connectors_of(specs, config)
     with redirect_stdout(sys.stderr):

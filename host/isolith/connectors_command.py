@@ -16,9 +16,10 @@ from isolith import command
 from isolith.command import Configured, Connect, Json, PolicyName, guarded
 from isolith.errors import UsageError
 from isolith.json_form import to_json_text
+from isolith_bindings.availability import why_absent
 from isolith_bindings.connector import offered
 from isolith_bindings.names import did_you_mean
-from isolith_bindings.policy import as_policy, govern
+from isolith_bindings.policy import as_policy, govern, ungoverned
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -90,7 +91,7 @@ def status(
     async def use(connectors: list[Connector]) -> list[dict[str, object]]:
         return [status_of(connector) for connector in _chosen(connectors, names)]
 
-    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True)
+    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True, only=names or None)
     command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _status_line))
     if not all(one["state"] in _GOOD for one in found):
         raise typer.Exit(1)
@@ -110,7 +111,7 @@ def reconnect(
     async def use(connectors: list[Connector]) -> list[dict[str, object]]:
         return list(await asyncio.gather(*map(_renewed, _chosen(connectors, names))))
 
-    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True)
+    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True, only=names or None)
     command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _renewed_line))
     if not all(one["ok"] for one in found):
         raise typer.Exit(1)
@@ -133,7 +134,7 @@ def sign_in(
             raise UsageError(f"`{name}` is no server that a person could sign in to")
         return {"connector": name, **_as_data(await connector.sign_in(_visit)), "scope": _scope(connector)}
 
-    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True)
+    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True, only=[name])
     command.terminal().write(to_json_text(found) if json else _renewed_line(found))
     if not found["ok"]:
         raise typer.Exit(1)
@@ -163,13 +164,15 @@ def listed(connector: Connector) -> dict[str, object]:
 
 def status_of(connector: Connector) -> dict[str, object]:
     """How a connector is; what runs in this process is always ready."""
-    if isinstance(connector, Monitored):
-        return _as_data(connector.status())
+    behind = ungoverned(connector)
+    if isinstance(behind, Monitored):
+        return _as_data(behind.status())
+    absent = why_absent(connector)
     return {
         "connector": connector.name,
         "scope": _IN_PROCESS,
-        "state": "ready",
-        "reason": None,
+        "state": "ready" if absent is None else "failed",
+        "reason": absent,
         "tools": len(connector.methods),
         "excluded": [f"{name}: {why}" for name, why in connector.excluded.items()],
     }
@@ -178,8 +181,9 @@ def status_of(connector: Connector) -> dict[str, object]:
 async def _renewed(connector: Connector) -> dict[str, object]:
     if isinstance(connector, Renewable):
         return {"connector": connector.name, **_as_data(await connector.reconnect()), "scope": _scope(connector)}
-    reason = "it is no server: there is nothing to connect to"
-    return {"connector": connector.name, "ok": True, "reason": reason, "scope": _IN_PROCESS}
+    absent = why_absent(connector)
+    reason = absent or "it is no server: there is nothing to connect to"
+    return {"connector": connector.name, "ok": absent is None, "reason": reason, "scope": _IN_PROCESS}
 
 
 def _scope(connector: Connector) -> object:

@@ -43,7 +43,7 @@ def explain(
     async def use(connectors: list[Connector]) -> dict[str, object]:
         return explained(Catalog(connectors), decided, target, given)
 
-    found = command.consulted(specs, config, use)
+    found = command.consulted(specs, config, use, only=[_split(target)[0]])
     command.terminal().write(to_json_text(found) if json else in_words(found))
 
 

@@ -150,3 +150,18 @@ def test_signing_in_is_for_servers_that_ask(specs: list[str]) -> None:
     result = isolith("connectors", "sign-in", "docs", *specs)
     assert result.exit_code == 2
     assert "docs has no OAuth to sign in with" in result.stderr
+
+
+def test_a_document_that_cannot_be_read_costs_no_other(specs: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "shop.yaml"
+    path.write_text("openapi: 3.1.0\ninfo: nothing\npaths: [")
+    result = isolith("connectors", "status", "crm", "shop", *specs, "--connect", str(path))
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[0] == "crm: ready"
+    assert "shop: failed: " in result.stdout
+    assert result.stdout.count("\n") == 4
+
+
+def test_only_what_is_asked_about_is_started(specs: list[str]) -> None:
+    result = CliRunner().invoke(cli.app, ["policy", "explain", "crm.find", *specs])
+    assert (result.exit_code, result.stderr) == (0, "")

@@ -7,8 +7,10 @@ import asyncio
 import pytest
 
 from isolith.readiness import started, wait_ready
+from isolith_bindings.connector import Connector
+from isolith_bindings.errors import BindError, CallError
 from isolith_bindings.policy import Policy, govern
-from isolith_bindings.testing import RecordingConnector
+from isolith_bindings.testing import RecordingConnector, a_context
 
 pytestmark = pytest.mark.anyio
 
@@ -53,3 +55,20 @@ async def test_those_that_do_not_come_up_are_said_and_the_rest_is_there() -> Non
         ]
         assert (broken.started, plain.started, plain.closed) == (1, 1, 0)
     assert (broken.closed, silent.closed, plain.closed) == (1, 1, 1)
+
+
+class Broken(RecordingConnector):
+    async def start(self) -> None:
+        raise BindError("the document is no document")
+
+
+async def test_one_that_cannot_be_started_stands_aside() -> None:
+    said: list[str] = []
+    broken, plain = Broken("broken", {"get": 1}), RecordingConnector("plain", {"get": 1})
+    async with started([broken, plain], said.append) as up:
+        assert said == ["isolith: broken is not there: the document is no document"]
+        assert up["plain"] is plain
+        assert (dict(up["broken"].methods), isinstance(up["broken"], Connector)) == ({}, True)
+        with pytest.raises(CallError, match="broken is not there: the document is no document"):
+            await up["broken"].call(plain.methods["get"], {}, a_context())
+    assert (broken.closed, plain.closed) == (1, 1)
