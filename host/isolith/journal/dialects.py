@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from sqlalchemy import create_engine, event, text
+from sqlalchemy import URL, create_engine, event, text
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from contextlib import AbstractContextManager
 
-    from sqlalchemy import URL, Connection, Engine
+    from sqlalchemy import Connection, Engine
     from sqlalchemy.engine.interfaces import DBAPIConnection
 
 _BUSY_MS = 30_000
@@ -91,14 +91,16 @@ class Dialect(Protocol):
 
 
 class SQLite:
-    """One file in WAL mode, for one machine; several processes may share it."""
+    """One file in WAL mode, on a disk of this machine (no network's); several processes may share it."""
 
     readers = 2
     blob = "BLOB"
 
     def __init__(self, path: Path) -> None:
         _make_private(path)
-        self._engine = create_engine(f"sqlite:///{path}", poolclass=QueuePool, pool_size=self.readers + 1)
+        self._engine = create_engine(
+            URL.create("sqlite", database=str(path)), poolclass=QueuePool, pool_size=self.readers + 1
+        )
         event.listen(self._engine, "connect", self._prepare)
         event.listen(self._engine, "begin", self._begin)
         self._writer = _Writer(self._engine, sqlite_begin="IMMEDIATE")
@@ -264,17 +266,18 @@ _NOW = text("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 def connect(url: str) -> Dialect:
     """The database that a URL names: `sqlite:///relative.db`, `sqlite:////absolute.db`, `postgresql://…`.
 
-    Raises UsageError, without the URL's password, for any other.
+    A file's name is taken as it is written. Raises UsageError, without the URL's password, for any other.
     """
+    file = url.removeprefix("sqlite:///")
+    if file not in {url, "", ":memory:"}:
+        return SQLite(Path(file))
     try:
         parsed = make_url(url)
     except ArgumentError:
         raise UsageError("the journal's URL is none: write sqlite:///FILE or postgresql://USER@HOST/DATABASE") from None
     backend = parsed.get_backend_name()
     if backend == "sqlite":
-        if not parsed.database or parsed.database == ":memory:":
-            raise UsageError("a journal lives in a file, so that it outlives the process: write sqlite:///FILE")
-        return SQLite(Path(parsed.database))
+        raise UsageError("a journal lives in a file, so that it outlives the process: write sqlite:///FILE")
     if backend in ("postgresql", "postgres"):
         return _postgres(parsed)
     raise UsageError(f"a journal is kept in SQLite or Postgres, not in {backend}")

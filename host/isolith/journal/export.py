@@ -2,7 +2,8 @@
 
 Each line is an object with `kind` (the table), `execution_id`, `principal`, and the columns of the row: times as ISO
 8601, JSON as JSON, bytes as base64, `duration_ms` where something began and ended. Contents of artifacts and of
-isolates at rest are left out unless they are asked for; then whole.
+isolates at rest are left out unless they are asked for; then whole. Where all is exported, snippets, grants and the
+journal's own records follow.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from isolith.journal import schema
 from isolith.journal.executions import unknown
 from isolith.journal.queries import Row, each_row, one_row
 from isolith.journal.times import from_micros
+from isolith.journal.transaction import JOURNAL
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
 
     from isolith.journal.store import Store
 
-_TIMES = {"at", "created_at", "updated_at", "started_at", "ended_at", "expires_at", "spent_at"}
+_TIMES = {"at", "created_at", "updated_at", "started_at", "ended_at", "expires_at", "spent_at"}.union(
+    ("proposed_at", "reviewed_at")
+)
 _JSON = {"input", "budgets", "snippets", "origin", "outcome", "usage", "arguments", "error", "edited_arguments"}.union(
-    ("late", "calls", "clock", "attrs", "body")
+    ("late", "calls", "clock", "attrs", "body", "input_schema", "methods", "tests")
 )
 _CONTENTS = {"content", "blob"}
 
@@ -38,6 +42,9 @@ async def lines(store: Store, execution_ids: Sequence[str] | None, *, contents: 
     for execution_id in await store.read(_all) if execution_ids is None else execution_ids:
         work = _work(execution_id, contents=contents)
         for line in await store.read(work):
+            yield line
+    if execution_ids is None:
+        for line in await store.read(_of_none):
             yield line
 
 
@@ -60,6 +67,16 @@ def _lines(connection: Connection, execution_id: str, *, contents: bool) -> Iter
         for row in each_row(connection, _rows(table, execution_id, contents=contents)):
             head = {"kind": table.name, "execution_id": execution_id, "principal": order["principal"]}
             yield json.dumps({**head, **_readable(row)}, ensure_ascii=False)
+
+
+def _of_none(connection: Connection) -> list[str]:
+    tables = [(table, select(table)) for table in schema.OF_NONE]
+    tables.append((schema.records, select(schema.records).where(schema.records.c.stream == JOURNAL)))
+    return [
+        json.dumps({"kind": table.name, **_readable(row)}, ensure_ascii=False)
+        for table, query in tables
+        for row in each_row(connection, query.order_by(*table.primary_key.columns))
+    ]
 
 
 def _rows(table: Table, execution_id: str, *, contents: bool) -> Select[*tuple[Any, ...]]:

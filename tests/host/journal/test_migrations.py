@@ -125,6 +125,13 @@ async def test_hosts_that_open_it_at_once(url: str) -> None:
         await journal.close()
 
 
+async def test_a_file_of_any_name(tmp_path: Path) -> None:
+    path = tmp_path / "a b#c%20é?x=1" / "journal.db"
+    async with await Journal.open(f"sqlite:///{path}") as journal:
+        await created(journal)
+    assert path.exists()
+
+
 async def test_a_file_is_private(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "er" / "journal.db"
     async with await Journal.open(f"sqlite:///{path}") as journal:

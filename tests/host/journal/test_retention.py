@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select
 from tests.host.journal.support import LASTS, Clock, asked, created, engine_of, started
 
-from isolith.journal import Journal, Pruned, Retention, UnknownEntry, schema
+from isolith.journal import Journal, NewSnippet, Pruned, Retention, UnknownEntry, schema
 from isolith.journal.retention import victims
 
 if TYPE_CHECKING:
@@ -120,8 +120,11 @@ async def test_an_export_says_whose_when_and_how_long(journal: Journal, clock: C
     await journal.artifacts.keep(lease, b"\xff", mime="image/png", handle="art_1")
     await journal.executions.move(lease, "completed", outcome='{"value":1}')
     second = await created(journal)
+    await journal.snippets.propose(NewSnippet("s", "d", "1", '{"type":"object"}', "{}", "3", "ann"))
     lines = [json.loads(line) async for line in journal.export()]
-    assert {line["execution_id"] for line in lines} == {lease.execution_id, second.execution_id}
+    assert {line.get("execution_id") for line in lines} == {lease.execution_id, second.execution_id, None}
+    assert [line["kind"] for line in lines[-4:]] == ["snippets", "records", "records", "records"]
+    assert lines[-4]["input_schema"] == {"type": "object"}
     mine = [json.loads(line) async for line in journal.export([lease.execution_id])]
     assert {line["principal"] for line in mine} == {"u1"}
     by_kind = {line["kind"]: line for line in mine}
