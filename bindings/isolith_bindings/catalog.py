@@ -6,7 +6,7 @@ It looks at its connectors anew each time, for their methods may change, and hol
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Protocol, get_args, runtime_checkable
 
 from isolith_bindings import names
 from isolith_bindings.availability import may_change
@@ -25,6 +25,7 @@ from isolith_bindings.describe import (
 from isolith_bindings.errors import CallError, NameCollision
 from isolith_bindings.listing import DEFAULT_BUDGET, Listing, list_all
 from isolith_bindings.observations import Observations
+from isolith_bindings.policy import ungoverned
 from isolith_bindings.rendering import one_of
 from isolith_bindings.search import SNIPPETS, Hit, Kind, Scope, SearchIndex, SearchPage, Snippet, exact
 from isolith_bindings.targets import Targets, no_such_type, other
@@ -40,6 +41,13 @@ MAX_QUERY = 1000
 """Characters of a query or a target."""
 
 _TEXT = f"text of at most {MAX_QUERY:,} characters"
+
+
+@runtime_checkable
+class _Changing(Protocol):
+    """A connector that says when its methods have changed."""
+
+    def on_change(self, listener: Callable[[object], None]) -> object: ...
 
 
 class Catalog:
@@ -107,6 +115,14 @@ class Catalog:
         if not found:
             found = self._index.find(query, self.connectors.values(), self._snippets(), scope)
         return _page(found, limit, offset)
+
+    def follow(self) -> None:
+        """Read everything soon, and again whenever a connector says that its methods have changed."""
+        for connector in self.connectors.values():
+            followed = ungoverned(connector)
+            if isinstance(followed, _Changing):
+                followed.on_change(lambda _: self.refresh_soon())
+        self.refresh_soon()
 
     def refresh_soon(self) -> None:
         """Read on a thread what has changed, so that no search has to wait for it. Returns at once."""

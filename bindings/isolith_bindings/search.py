@@ -15,6 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from isolith_bindings.connector import Connector, Method, offered
 from isolith_bindings.entries import (
     PLACES,
     Entry,
@@ -26,13 +27,13 @@ from isolith_bindings.entries import (
     method_entry,
     snippet_entry,
 )
+from isolith_bindings.policy import ungoverned
 from isolith_bindings.query import Term, Vocabulary, understand
 from isolith_bindings.ranking import Weights, score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from isolith_bindings.connector import Connector, Method
 
 __all__ = ["SNIPPETS", "Hit", "Kind", "Scope", "SearchIndex", "SearchPage", "SearchResult", "Snippet", "exact"]
 
@@ -185,16 +186,18 @@ class SearchIndex:
     def _refresh(self, connectors: Iterable[Connector], snippets: Iterable[Snippet]) -> None:
         scripts = tuple(snippets)
         sources: dict[str, _Source] = {SNIPPETS: scripts} if scripts else {}
-        for connector in connectors:
-            # Equal parts are mostly the same objects, which makes this quick for any number of methods.
-            methods, excluded = tuple(connector.methods.values()), tuple(connector.excluded.items())
-            sources[connector.name] = (connector.description, methods, excluded)
+        seen = {connector.name: connector for connector in connectors}
+        for name, connector in seen.items():
+            # A policy never decides otherwise of the same method: to look behind it is quick, whatever it governs. And
+            # equal parts are mostly the same objects.
+            methods = tuple(ungoverned(connector).methods.values())
+            sources[name] = (connector, connector.description, methods, tuple(connector.excluded.items()))
         for name in [name for name in self._known if name not in sources]:
             self._replace(name, {})
             del self._known[name]
         for name, source in sources.items():
             if self._known.get(name) != source:
-                self._replace(name, _of_snippets(source) if name == SNIPPETS else _of_connector(name, source))
+                self._replace(name, _of_connector(seen[name]) if name in seen else _of_snippets(source))
                 self._known[name] = source
 
     def _replace(self, connector: str, now: Mapping[str, _Maker]) -> None:
@@ -243,10 +246,10 @@ class SearchIndex:
                 self._database.execute("DELETE FROM spoken WHERE word = ?", (word,))
 
 
-def _of_connector(name: str, source: _Source) -> dict[str, _Maker]:
-    description, methods, excluded = cast("tuple[str, tuple[Method, ...], tuple[tuple[str, str], ...]]", source)
-    found = {name: _Maker(connector_entry, (name, description))}
-    found |= {f"{name}.{m.name}": _Maker(method_entry, (name, m)) for m in methods if m.policy != "deny"}
+def _of_connector(connector: Connector) -> dict[str, _Maker]:
+    name, excluded = connector.name, connector.excluded.items()
+    found = {name: _Maker(connector_entry, (name, connector.description))}
+    found |= {f"{name}.{m.name}": _Maker(method_entry, (name, m)) for m in offered(connector).values()}
     found |= {f"{name}[{text!r}]": _Maker(excluded_entry, (name, text, reason)) for text, reason in excluded}
     return found
 

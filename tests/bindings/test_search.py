@@ -1,7 +1,7 @@
 """The index: what it finds, in which order, and that it follows its connectors."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.connector import JsonSchema, Method, Policy
 from isolith_bindings.functions import as_connector
+from isolith_bindings.policy import Policy as Rules
+from isolith_bindings.policy import govern
 from isolith_bindings.rendering import first_paragraph
+from isolith_bindings.rules import Rule
 from isolith_bindings.search import Scope, SearchIndex, SearchResult
 from isolith_bindings.testing import RecordingConnector
 
@@ -206,6 +209,50 @@ def test_a_search_that_comes_while_the_index_is_read_waits_for_it() -> None:
     for thread in threads:
         thread.join()
     assert found == [50, 50, 50]
+
+
+def test_what_a_policy_denies_is_not_found_and_what_it_asks_about_says_so() -> None:
+    shop = Changing("shop", [made("sell", "Sell it"), made("buy", "Buy it")])
+    rules = (Rule(action="deny", match=("shop.sell",)), Rule(action="ask", match=("shop.buy",)))
+    governed = govern(shop, Rules(preset="trusted", rules=rules))
+    index = SearchIndex()
+    found = [(hit.result.path, hit.result.policy) for hit in index.find("", [governed], scope=Scope(kind="method"))]
+    assert found == [("shop.buy", "ask")]
+    assert index.find("sell", [governed]) == []
+    shop.methods["rent"] = made("rent", "Rent it")
+    assert {hit.result.path for hit in index.find("", [governed])} == {"shop", "shop.buy", "shop.rent"}
+    assert "shop.sell" in paths("sell", shop)
+
+
+class Telling(Changing):
+    """One that says when its methods change."""
+
+    def __init__(self, name: str, methods: Sequence[Method]) -> None:
+        super().__init__(name, methods)
+        self.listeners: list[Callable[[object], None]] = []
+
+    def on_change(self, listener: Callable[[object], None]) -> None:
+        self.listeners.append(listener)
+
+
+def test_a_catalogue_reads_a_change_as_soon_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = Telling("shop", [made("sell")])
+    catalog = Catalog([govern(shop, Rules())])
+    read = threading.Semaphore(0)
+    refresh = SearchIndex.refresh
+
+    def remember(index: SearchIndex, connectors: list[Changing], snippets: tuple[Script, ...]) -> None:
+        refresh(index, connectors, snippets)
+        read.release()
+
+    monkeypatch.setattr(SearchIndex, "refresh", remember)
+    catalog.follow()
+    assert read.acquire(timeout=10)
+    for thread in threading.enumerate():
+        if thread.name == "isolith-search":
+            thread.join(10)
+    shop.listeners[0]("changed")
+    assert read.acquire(timeout=10)
 
 
 def test_pages_say_what_remains() -> None:
