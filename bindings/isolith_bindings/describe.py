@@ -16,7 +16,8 @@ from isolith_bindings.policy import ungoverned
 from isolith_bindings.rendering import first_paragraph
 from isolith_bindings.schema.observed import is_observed
 from isolith_bindings.schema.quoting import MARK, clean, one_line
-from isolith_bindings.schema.stubs import DETAILS, Subject, stub
+from isolith_bindings.schema.references import size
+from isolith_bindings.schema.stubs import Subject, stub, stubs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,6 +41,9 @@ _MAX_WORDS = 4_000
 _MAX_NAME = 80
 _START: dict[Detail, int] = {"summary": 1, "signature": 1, "full": 0}
 """The stub of which detail a description begins with, before it has to be shortened."""
+
+
+_SHORT = 3
 
 
 def describe_method(
@@ -119,7 +123,8 @@ def describe_connector(
     foot = f'    {{shown}} of {len(methods)} shown; search("words", connector="{connector.name}") finds the others'
     members: list[Description] = []
     for method in methods.values():
-        member = _member(connector, method, detail, (learnt or {}).get(method.name))
+        most = max(room.left, 1) if detail == "full" else None
+        member = _member(connector, method, detail, most, (learnt or {}).get(method.name))
         is_last = len(members) + 1 == len(methods)
         if not room.add("\n".join(_indented(member.text)), "" if is_last else foot):
             room.add(foot.format(shown=len(members)))
@@ -173,12 +178,15 @@ def _subject(path: str, method: Method, words: str, learnt: JsonSchema | None, *
 
 def _fitting(path: str, subject: Subject, start: int, budget: int) -> str:
     """The stub with the most detail that is within the budget; at last the beginning of its signature."""
-    for step in range(start, len(DETAILS)):
-        made = stub(subject, step)
+    # What has more parts than the budget has tokens need not be tried with all of them.
+    parts = size(subject.parameters, budget) + size(subject.returns, budget)
+    last = ""
+    for made in stubs(subject, start if parts < budget else _SHORT):
+        last = made.signature
         text = f"# {path}\n{made.text}"
         if tokens.fits(text, budget):
             return text
-    return cut(f"# {path}\n{subject.signature or stub(subject, len(DETAILS) - 1).signature}", budget)
+    return cut(f"# {path}\n{subject.signature or last}", budget)
 
 
 def _remarks(path: str, method: Method) -> Iterator[str]:
@@ -207,10 +215,12 @@ def _remarks(path: str, method: Method) -> Iterator[str]:
 _VARIANTS = {"raw": "the answer as it came", "pages": "page by page: `async for page in`"}
 
 
-def _member(connector: Connector, method: Method, detail: Detail, learnt: JsonSchema | None) -> Description:
+def _member(
+    connector: Connector, method: Method, detail: Detail, budget: int | None, learnt: JsonSchema | None
+) -> Description:
     """One method among others: in less than full detail its signature and the first words, without its types."""
     if detail != "signature":
-        return describe_method(connector, method, detail, None, learnt)
+        return describe_method(connector, method, detail, budget, learnt)
     words = one_line(first_paragraph(method.description), _MAX_SUMMARY)
     mark = "" if _is_native(connector) else MARK
     lines = [f"{method.signature}{_approval(method)}", *(_indented(f"{mark}{words}") if words else [])]

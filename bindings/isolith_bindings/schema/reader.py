@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Limits:
     """How much of a schema is read; what is beyond is `Any`."""
 
-    nodes: int = 2_000
+    nodes: int = 800
     depth: int = 12
     records: int = 60
     fields: int = 200
@@ -103,7 +103,9 @@ class Reader:
         if schema is False:
             return NEVER
         self._nodes += 1
-        if not isinstance(schema, dict) or at.depth > self._limits.depth or self._nodes > self._limits.nodes:
+        # The arguments themselves are always read, however much one of them holds.
+        spent = self._nodes > self._limits.nodes and at.depth > 1
+        if not isinstance(schema, dict) or at.depth > self._limits.depth or spent:
             return ANY
         said = cast("JsonSchema", schema)
         target = self._named(said)

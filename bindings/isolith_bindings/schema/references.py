@@ -9,7 +9,7 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from isolith_bindings.connector import JsonSchema
 
-_MAX_ANCHORS_WALK = 50_000
+_MAX_WALK = 50_000
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -61,10 +61,15 @@ def _point(start: object, pointer: str) -> object | None:
     return start
 
 
-def _schemas(root: object) -> Iterator[JsonSchema]:
-    """Every mapping in it, without recursion, up to so many."""
+def size(root: object, most: int) -> int:
+    """How many mappings are in a schema, counted up to `most` of its parts."""
+    return sum(1 for _ in _schemas(root, most))
+
+
+def _schemas(root: object, most: int = _MAX_WALK) -> Iterator[JsonSchema]:
+    """Every mapping in it, without recursion, up to so many parts."""
     waiting, seen = [root], 0
-    while waiting and seen < _MAX_ANCHORS_WALK:
+    while waiting and seen < most:
         item = waiting.pop()
         seen += 1
         if isinstance(item, dict):

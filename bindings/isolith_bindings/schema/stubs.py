@@ -64,10 +64,10 @@ class Detail:
 DETAILS = (
     Detail(),
     Detail(words=1_000),
-    Detail(Limits(records=20, options=8, values=12), words=400),
-    Detail(Limits(records=8, depth=4, fields=40, options=6, values=8), words=200, comments=False),
-    Detail(Limits(records=0, depth=3, fields=40, options=4, values=6, value_length=20), words=80, comments=False),
-    Detail(Limits(records=0, depth=2, fields=20, options=3, values=3, value_length=12), words=0, comments=False),
+    Detail(Limits(300, records=20, options=8, values=12), words=400),
+    Detail(Limits(150, depth=4, records=8, fields=40, options=6, values=8), words=200, comments=False),
+    Detail(Limits(60, depth=3, records=0, fields=40, options=4, values=6, value_length=20), words=80, comments=False),
+    Detail(Limits(30, depth=2, records=0, fields=20, options=3, values=3, value_length=12), words=0, comments=False),
 )
 """From everything to next to nothing."""
 
@@ -145,11 +145,15 @@ def signature(name: str, parameters: JsonSchema, returns: JsonSchema | bool | No
 
 def stub(subject: Subject, start: int = 0) -> Stub:
     """The stub of a method, with the most detail from `DETAILS[start]` on that is within `MAX_STUB`."""
+    return next(stubs(subject, start), Stub(subject.signature or _anything(subject.name), {}, ()))
+
+
+def stubs(subject: Subject, start: int = 0) -> Iterator[Stub]:
+    """Stubs within `MAX_STUB`, each with less detail than the one before."""
     for detail in DETAILS[start:]:
         made = _attempt(subject, detail)
         if made is not None and len(made.text) <= MAX_STUB:
-            return made
-    return Stub(subject.signature or _anything(subject.name), {}, ())
+            yield made
 
 
 def make(subject: Subject, detail: Detail) -> Stub:
