@@ -13,10 +13,10 @@ from isolith_bindings.openapi.media import Kind, essence, kind
 from isolith_bindings.openapi.model import Encoding, Media, Schema, Style
 from isolith_bindings.openapi.refs import DefectError, Node
 from isolith_bindings.openapi.schemas import texts
+from isolith_bindings.openapi.tree import is_mapping
 
 if TYPE_CHECKING:
     from isolith_bindings.openapi.schemas import Schemas
-    from isolith_bindings.openapi.tree import Tree
 
 MAX_FIELDS = 120
 """Fields that become arguments; a larger object is one argument."""
@@ -97,7 +97,7 @@ def kind_of(media: Media) -> Kind:
 
 def is_binary(schema: Schema | None) -> bool:
     """Whether it stands for bytes."""
-    return isinstance(schema, dict) and schema.get("format") == "binary"
+    return is_mapping(schema) and schema.get("format") == "binary"
 
 
 def argument_schema(media: Media) -> Schema:
@@ -108,7 +108,7 @@ def argument_schema(media: Media) -> Schema:
         return {"type": "array", "items": schema}
     if found == "binary" or is_binary(schema):
         return {"type": "string", "format": "binary"}
-    scalar = isinstance(schema, dict) and schema.get("type") in ("string", "number", "integer", "boolean")
+    scalar = is_mapping(schema) and schema.get("type") in ("string", "number", "integer", "boolean")
     return {"type": "string"} if found == "text" and not scalar else schema
 
 
@@ -129,8 +129,8 @@ def _rank(media: Media) -> tuple[int, int]:
 
 
 def _has_binary(schema: Schema | None) -> bool:
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    values = cast("Tree", properties).values() if isinstance(properties, dict) else ()
+    properties = schema.get("properties") if is_mapping(schema) else None
+    values = properties.values() if is_mapping(properties) else ()
     return any(is_binary(cast("Schema", value)) for value in values)
 
 
@@ -179,7 +179,7 @@ def _fields(content: Node, schemas: Schemas) -> tuple[Field, ...]:
 def _parts(node: Node, schemas: Schemas, found: list[Node]) -> list[Node] | None:
     """The plain objects that a schema is composed of; None where it is no such thing."""
     target = schemas.resolve(node)
-    if not isinstance(target.value, dict) or len(found) >= MAX_PARTS:
+    if not is_mapping(target.value) or len(found) >= MAX_PARTS:
         return None
     told = target.mapping()
     closed = told.get("additionalProperties", False) is False
@@ -201,13 +201,13 @@ def _parts(node: Node, schemas: Schemas, found: list[Node]) -> list[Node] | None
 
 def _only_requires(part: Node) -> bool:
     """`anyOf` is often used to say which fields go together."""
-    return isinstance(part.value, dict) and set(cast("Tree", part.value)) <= {"required", "title", "description"}
+    return is_mapping(part.value) and set(part.value) <= {"required", "title", "description"}
 
 
 def _is_read_only(node: Node, schemas: Schemas) -> bool:
-    own = isinstance(node.value, dict) and cast("Tree", node.value).get("readOnly") is True
+    own = is_mapping(node.value) and node.value.get("readOnly") is True
     try:
         target = schemas.resolve(node)
     except DefectError:
         return own
-    return own or (isinstance(target.value, dict) and cast("Tree", target.value).get("readOnly") is True)
+    return own or (is_mapping(target.value) and target.value.get("readOnly") is True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from isolith_bindings import names
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.request import body_value, chosen_media, said
-from isolith_bindings.openapi.schemas import closed
+from isolith_bindings.openapi.schemas import closed, texts
+from isolith_bindings.openapi.tree import is_mapping
 from isolith_bindings.schema.validate import Validator
 
 if TYPE_CHECKING:
@@ -111,15 +112,15 @@ class Checker:
 def properties_of(operation: Operation) -> dict[str, Schema]:
     """The arguments and their schemas."""
     arguments = operation.arguments
-    found = arguments.get("properties") if isinstance(arguments, dict) else None
-    return found if isinstance(found, dict) else {}
+    found = arguments.get("properties") if is_mapping(arguments) else None
+    return cast("dict[str, Schema]", found) if is_mapping(found) else {}
 
 
 def required_of(operation: Operation) -> list[str]:
     """The arguments that cannot be left out."""
     arguments = operation.arguments
-    found = arguments.get("required") if isinstance(arguments, dict) else None
-    return found if isinstance(found, list) else []
+    found = arguments.get("required") if is_mapping(arguments) else None
+    return texts(found)
 
 
 def takes(operation: Operation) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urldefrag, urlsplit
 
 import anyio.to_thread
@@ -13,7 +13,7 @@ import anyio.to_thread
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.refs import References
 from isolith_bindings.openapi.source import Place, WebPlace
-from isolith_bindings.openapi.tree import DocumentError, Tree, read
+from isolith_bindings.openapi.tree import DocumentError, Tree, is_container, is_list, is_mapping, read
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -140,14 +140,14 @@ def _references(tree: object) -> Iterator[str]:
     stack = [tree]
     while stack:
         node = stack.pop()
-        if isinstance(node, dict):
-            mapping = cast("Tree", node)
+        if is_mapping(node):
+            mapping = node
             reference = mapping.get("$ref")
             if isinstance(reference, str) and not reference.startswith("#"):
                 yield reference
-            stack.extend(value for value in mapping.values() if isinstance(value, (dict, list)))
-        elif isinstance(node, list):
-            stack.extend(value for value in cast("list[object]", node) if isinstance(value, (dict, list)))
+            stack.extend(value for value in mapping.values() if is_container(value))
+        elif is_list(node):
+            stack.extend(value for value in node if is_container(value))
 
 
 def base_url(place: Place | None) -> str | None:

@@ -51,7 +51,7 @@ class Media:
 
     type: str
     schema: Schema | None
-    encodings: Mapping[str, Encoding] = field(default_factory=dict)
+    encodings: Mapping[str, Encoding] = field(default_factory=dict[str, Encoding])
     stream: bool = False
 
 
@@ -65,7 +65,7 @@ class Body:
     required: bool
     media: tuple[Media, ...]
     argument: str | None = None
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
     chooser: str | None = None
     where: str = ""
 
@@ -126,4 +126,4 @@ class Api:
     schemes: Mapping[str, Mapping[str, object]]
     excluded: Mapping[str, str]
     notes: Mapping[str, str]
-    digests: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict[str, str])

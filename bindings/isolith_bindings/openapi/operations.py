@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from isolith_bindings.openapi import bodies, parameters, responses, swagger
 from isolith_bindings.openapi.arguments import argument_names
@@ -14,6 +14,7 @@ from isolith_bindings.openapi.refs import DefectError, Node, References
 from isolith_bindings.openapi.schemas import Schemas, texts
 from isolith_bindings.openapi.security import read_schemes, requirements
 from isolith_bindings.openapi.servers import Whereabouts, addresses
+from isolith_bindings.openapi.tree import is_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,7 @@ def _api(
     reading: Reading, read: list[Operation], excluded: dict[str, str], notes: dict[str, str], digests: dict[str, str]
 ) -> Api:
     info = reading.references.root.get("info")
-    told: Tree = cast("Tree", info.value) if info and isinstance(info.value, dict) else {}
+    told: Tree = info.value if info and is_mapping(info.value) else {}
     title, version, description = (str(told.get(key) or "") for key in ("title", "version", "description"))
     return Api(
         title=title,
@@ -122,7 +123,7 @@ def _find(references: References, excluded: dict[str, str]) -> Iterator[_Found]:
             excluded[path] = str(error)
             continue
         for method, operation in operations:
-            if isinstance(operation.value, dict):
+            if is_mapping(operation.value):
                 yield _Found(method, path, operation, item)
             else:
                 excluded[f"{method} {path}"] = f"{operation.where} should be a mapping"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
-from isolith_bindings.openapi.tree import DocumentError, Tree
+from isolith_bindings.openapi.tree import DocumentError, Tree, is_list, is_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,14 +42,13 @@ class Node:
 
     def mapping(self) -> Tree:
         """The value as a mapping. Raises DefectError where it is none."""
-        if not isinstance(self.value, dict):
-            raise DefectError(f"{self.where} should be a mapping")
-        return cast("Tree", self.value)
+        if is_mapping(self.value):
+            return self.value
+        raise DefectError(f"{self.where} should be a mapping")
 
     def child(self, key: str | int) -> Node:
         """What is under a key that exists, or an index."""
-        container = cast("dict[object, object] | list[object]", self.value)
-        value: object = container[key]  # type: ignore[index]
+        value = cast("dict[str | int, object]", self.value)[key]
         return Node(value, self.document, f"{self.pointer}/{str(key).replace('~', '~0').replace('/', '~1')}")
 
     def get(self, key: str) -> Node | None:
@@ -59,11 +58,11 @@ class Node:
     def items(self, key: str) -> Iterator[Node]:
         """The items of the list under a key; none where there is no such key. Raises DefectError for no list."""
         found = self.get(key)
-        if found is not None and not isinstance(found.value, list):
+        if found is None:
+            return
+        if not is_list(found.value):
             raise DefectError(f"{found.where} should be a list")
-        if found is not None:
-            for index in range(len(cast("list[object]", found.value))):
-                yield found.child(index)
+        yield from (found.child(index) for index in range(len(found.value)))
 
     def entries(self, key: str) -> Iterator[tuple[str, Node]]:
         """The entries of the mapping under a key, if there is one. Raises DefectError for no mapping."""
@@ -83,9 +82,9 @@ class References:
     """All documents, by name; the first is called ``. `places` says where each is, `refused` why one is not there."""
 
     trees: dict[str, Tree]
-    places: dict[str, Place | None] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    _anchors: dict[str, dict[str, str]] = field(default_factory=dict)
+    places: dict[str, Place | None] = field(default_factory=dict[str, "Place | None"])
+    refused: dict[str, str] = field(default_factory=dict[str, str])
+    _anchors: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     @property
     def root(self) -> Node:
@@ -95,8 +94,8 @@ class References:
     def follow(self, node: Node) -> Node:
         """The value meant: itself, or what its `$ref` leads to. Raises DefectError where that leads nowhere."""
         seen = 0
-        while isinstance(node.value, dict) and isinstance(cast("Tree", node.value).get("$ref"), str):
-            node = self.target(node, cast("str", cast("Tree", node.value)["$ref"]))
+        while is_mapping(node.value) and isinstance(reference := node.value.get("$ref"), str):
+            node = self.target(node, reference)
             seen += 1
             if seen > MAX_CHAIN:
                 raise DefectError(f"`$ref` at {node.where} leads in a circle")
@@ -133,13 +132,9 @@ class References:
         for part in pointer.split("/")[1:]:
             key = part.replace("~1", "/").replace("~0", "~")
             container = found.value
-            if isinstance(container, dict) and key in container:
+            if is_mapping(container) and key in container:
                 found = found.child(key)
-            elif (
-                isinstance(container, list)
-                and _INDEX.fullmatch(key)
-                and int(key) < len(cast("list[object]", container))
-            ):
+            elif is_list(container) and _INDEX.fullmatch(key) and int(key) < len(container):
                 found = found.child(int(key))
             else:
                 raise DefectError(f"`$ref` to `{reference}` at {origin.where} leads nowhere")
@@ -158,11 +153,11 @@ def _anchors(tree: Tree) -> Iterator[tuple[str, str]]:
     stack = [Node(tree)]
     while stack:
         node = stack.pop()
-        if isinstance(node.value, dict):
-            mapping = cast("Tree", node.value)
+        if is_mapping(node.value):
+            mapping = node.value
             for key in ("$anchor", "$dynamicAnchor"):
                 if isinstance(mapping.get(key), str):
                     yield cast("str", mapping[key]), node.pointer
             stack.extend(node.child(key) for key in mapping)
-        elif isinstance(node.value, list):
-            stack.extend(node.child(index) for index in range(len(cast("list[object]", node.value))))
+        elif is_list(node.value):
+            stack.extend(node.child(index) for index in range(len(node.value)))

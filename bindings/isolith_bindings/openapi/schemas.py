@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.openapi.media import kind
 from isolith_bindings.openapi.refs import DefectError, Node
+from isolith_bindings.openapi.tree import is_container, is_list, is_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -107,14 +108,14 @@ class Schemas:
 
     def _keyword(self, schema: Tree, node: Node, keyword: str, depth: int) -> None:
         value = node.mapping()[keyword]
-        if keyword in _MAPS and isinstance(value, dict):
+        if keyword in _MAPS and is_mapping(value):
             child = node.child(keyword)
             schema[keyword] = {name: self._schema(child.child(name), depth + 1) for name in child.mapping()}
-        elif keyword in _LISTS and isinstance(value, list) and value:
+        elif keyword in _LISTS and is_list(value) and value:
             child = node.child(keyword)
-            count = len(cast("list[object]", value))
+            count = len(value)
             schema[keyword] = [self._schema(child.child(index), depth + 1) for index in range(count)]
-        elif keyword in _SINGLE and isinstance(value, (dict, bool)):
+        elif keyword in _SINGLE and (is_mapping(value) or isinstance(value, bool)):
             schema[keyword] = self._schema(node.child(keyword), depth + 1)
         elif keyword == "type":
             _put_type(schema, value)
@@ -181,14 +182,14 @@ def _references(schema: Schema) -> Iterator[str]:
     stack: list[object] = [schema]
     while stack:
         node = stack.pop()
-        if isinstance(node, dict):
-            for key, value in cast("Tree", node).items():
+        if is_mapping(node):
+            for key, value in node.items():
                 if key == "$ref" and isinstance(value, str):
                     yield value.removeprefix("#/$defs/")
-                elif isinstance(value, (dict, list)):
+                elif is_container(value):
                     stack.append(cast("object", value))
-        elif isinstance(node, list):
-            stack.extend(cast("list[object]", node))
+        elif is_list(node):
+            stack.extend(node)
 
 
 def _described(schema: Tree, source: Tree) -> Tree:
@@ -202,7 +203,7 @@ def _put_type(schema: Tree, value: object) -> None:
         schema.update(type="string", format="binary")
     elif isinstance(value, str) and value in _TYPES:
         schema["type"] = value
-    elif isinstance(value, list):
+    elif is_list(value):
         kept = [name for name in texts(cast("object", value)) if name in _TYPES]
         if kept:
             schema["type"] = kept
@@ -224,10 +225,10 @@ def _mend_required(schema: Tree, source: Tree) -> None:
     """Who sends leaves out what is read-only, who answers what is write-only: neither can be required of both."""
     required = schema.get("required")
     properties = source.get("properties")
-    if isinstance(required, list) and isinstance(properties, dict):
+    if is_list(required) and is_mapping(properties):
         known = cast("dict[object, object]", properties)
         schema["required"] = [name for name in texts(required) if not _one_way(known.get(name))]
-    elif isinstance(required, list):
+    elif is_list(required):
         schema["required"] = texts(required)
     if schema.get("required") == []:
         del schema["required"]
@@ -235,11 +236,11 @@ def _mend_required(schema: Tree, source: Tree) -> None:
 
 def texts(value: object) -> list[str]:
     """The texts in a list; nothing of what is no list."""
-    return [item for item in cast("list[object]", value) if isinstance(item, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if is_list(value) else []
 
 
 def _one_way(value: object) -> bool:
-    if not isinstance(value, dict):
+    if not is_mapping(value):
         return False
     told = cast("dict[object, object]", value)
     return told.get("readOnly") is True or told.get("writeOnly") is True
@@ -259,8 +260,8 @@ def _nullable(schema: Tree) -> Tree:
     if isinstance(kind, str):
         schema["type"] = [kind, "null"]
         enum = schema.get("enum")
-        if isinstance(enum, list) and None not in cast("list[object]", enum):
-            schema["enum"] = [*cast("list[object]", enum), None]
+        if is_list(enum) and None not in enum:
+            schema["enum"] = [*enum, None]
         return schema
     if not set(schema) - {"title", "description", "default", "deprecated", "readOnly", "writeOnly"}:
         return schema

@@ -28,7 +28,7 @@ class Whereabouts:
 
     base: str | None = None
     server: str | None = None
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def addresses(references: References, family: Family, around: tuple[Node, ...], where: Whereabouts) -> tuple[str, ...]:

@@ -11,6 +11,8 @@ import math
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
+from isolith_bindings.openapi.tree import is_container, is_list, is_mapping
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -66,9 +68,9 @@ def in_path(parameter: Parameter, value: object) -> str:
         return "." + _joined(value, "." if explode else ",", "=" if explode else ",", encode)
     if parameter.style != "matrix":
         return _joined(value, ",", "=" if explode else ",", encode)
-    if isinstance(value, list) and explode:
-        return "".join(f";{name}={encode(scalar(item))}" for item in cast("list[object]", value))
-    if isinstance(value, dict) and explode:
+    if is_list(value) and explode:
+        return "".join(f";{name}={encode(scalar(item))}" for item in value)
+    if is_mapping(value) and explode:
         return "".join(f";{key}={item}" for key, item in _entries(value, encode))
     written = _joined(value, ",", ",", encode)
     return f";{name}={written}" if written else f";{name}"
@@ -89,12 +91,12 @@ def pairs(name: str, value: object, style: Style, *, explode: bool, encode: Call
     written = encode(name) if encode is form_encode else quote(name, safe="")
     if style == "deepObject":
         return [(encode_key(path, encode), encode(text)) for path, text in _deep(name, value, 0)]
-    if isinstance(value, list):
-        items = [encode(scalar(item)) for item in cast("list[object]", value)]
+    if is_list(value):
+        items = [encode(scalar(item)) for item in value]
         if explode:
             return [(written, item) for item in items]
         return [(written, _DELIMITERS.get(style, ",").join(items))] if items else []
-    if isinstance(value, dict):
+    if is_mapping(value):
         entries = list(_entries(value, encode))
         if explode:
             return list(entries)
@@ -143,9 +145,9 @@ def _encoder(safe: str) -> Callable[[str], str]:
 
 
 def _joined(value: object, between: str, assign: str, encode: Callable[[str], str]) -> str:
-    if isinstance(value, list):
-        return between.join(encode(scalar(item)) for item in cast("list[object]", value))
-    if isinstance(value, dict):
+    if is_list(value):
+        return between.join(encode(scalar(item)) for item in value)
+    if is_mapping(value):
         return between.join(f"{key}{assign}{item}" for key, item in _entries(value, encode))
     return encode(scalar(value))
 
@@ -163,11 +165,11 @@ def _deep(name: str, value: object, depth: int) -> Iterator[tuple[list[str], str
     """
     if depth > MAX_DEPTH:
         raise UnsendableError(f"it is nested deeper than {MAX_DEPTH} levels")
-    if isinstance(value, dict):
-        inner = [(str(key), item) for key, item in cast("dict[str, object]", value).items() if item is not None]
-    elif isinstance(value, list):
-        items = cast("list[object]", value)
-        plain = not any(isinstance(item, (dict, list)) for item in items)
+    if is_mapping(value):
+        inner = [(str(key), item) for key, item in value.items() if item is not None]
+    elif is_list(value):
+        items = value
+        plain = not any(is_container(item) for item in items)
         inner = [("" if plain else str(index), item) for index, item in enumerate(items)]
     else:
         yield [name], scalar(value)

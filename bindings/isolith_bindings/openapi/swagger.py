@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.openapi.refs import DefectError, Node
 from isolith_bindings.openapi.schemas import texts
+from isolith_bindings.openapi.tree import is_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,7 +82,7 @@ def _form(fields: list[Node], consumes: list[str]) -> Tree:
 def response(node: Node, produces: list[str]) -> Node:
     """An answer: its schema under each media type that is produced."""
     schema = node.mapping().get("schema")
-    if not isinstance(schema, dict):
+    if not is_mapping(schema):
         return Node({"content": {}}, node.document, node.pointer)
     kinds = produces or ["application/json"]
     return Node({"content": {kind: {"schema": schema} for kind in kinds}}, node.document, node.pointer)

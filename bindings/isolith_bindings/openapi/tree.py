@@ -5,11 +5,14 @@ what they point to, so that their expansion is counted before anything walks it.
 mappings, lists and scalars.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# PyYAML has stubs that say half of it.
+
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeGuard
 
 import yaml
 
@@ -19,6 +22,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Tree = dict[str, object]
+
+
+def is_mapping(value: object) -> TypeGuard[Tree]:
+    """Whether it is a mapping; in a document that was read, its keys are text."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[object]]:
+    """Whether it is a list."""
+    return isinstance(value, list)
+
+
+def is_container(value: object) -> TypeGuard[Tree | list[object]]:
+    """Whether something may be in it."""
+    return isinstance(value, (dict, list))
+
 
 MAX_BYTES = 64 * 1024 * 1024
 """Bytes of one document."""
@@ -44,9 +63,9 @@ def read(content: bytes, name: str) -> Tree:
         _measure(tree, name)
     except RecursionError:
         raise DocumentError(f"{name} is nested deeper than {MAX_DEPTH} levels") from None
-    if not isinstance(tree, dict):
+    if not is_mapping(tree):
         raise DocumentError(f"{name} holds {_kind(tree)}; an OpenAPI document is a mapping with `openapi` or `swagger`")
-    return cast("Tree", tree)
+    return tree
 
 
 def _parse(content: bytes, name: str) -> object:
@@ -90,14 +109,15 @@ def _measure(tree: object, name: str) -> None:
 
 def _children(node: object) -> Iterator[object]:
     """The containers in a container."""
-    values = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-    for child in cast("list[object]", values):
-        if isinstance(child, (dict, list)):
-            yield cast("object", child)
+    values = list(node.values()) if is_mapping(node) else node if is_list(node) else []
+    for child in values:
+        if is_container(child):
+            yield child
 
 
 def _kind(value: object) -> str:
-    return {list: "a list", str: "text", type(None): "nothing"}.get(type(value), f"a {type(value).__name__}")
+    known: dict[type[object], str] = {list: "a list", str: "text", type(None): "nothing"}
+    return known.get(type(value), f"a {type(value).__name__}")
 
 
 # ---------------------------------------------------------------------------------------------- YAML 1.2, core schema

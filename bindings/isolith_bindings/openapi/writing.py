@@ -12,10 +12,11 @@ from isolith_bindings.openapi.bodies import is_binary, kind_of
 from isolith_bindings.openapi.media import is_range, parameter
 from isolith_bindings.openapi.model import Encoding, Media, Schema
 from isolith_bindings.openapi.styles import UnsendableError, compact, form_encode, pairs, scalar
+from isolith_bindings.openapi.tree import is_container, is_list, is_mapping
 from isolith_bindings.openapi.wire import content, is_content, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from isolith_bindings.openapi.wire import ReadArtifact
 
@@ -63,16 +64,16 @@ def _concrete(media: str, otherwise: str) -> str:
 
 
 def _mapping(value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
+    if not is_mapping(value):
         raise UnsendableError(f"a mapping can be sent here, not a {type(value).__name__}")
-    return cast("dict[str, object]", value)
+    return value
 
 
 def _lines(value: object, read: ReadArtifact) -> bytes:
     items = plain(value, read)
-    if not isinstance(items, list):
+    if not is_list(items):
         raise UnsendableError(f"a list can be sent here, not a {type(value).__name__}")
-    return b"".join(_encoded(compact(item)) + b"\n" for item in cast("list[object]", items))
+    return b"".join(_encoded(compact(item)) + b"\n" for item in items)
 
 
 def _form(media: Media, value: object, read: ReadArtifact) -> Iterator[tuple[str, str]]:
@@ -91,11 +92,11 @@ def _form(media: Media, value: object, read: ReadArtifact) -> Iterator[tuple[str
 
 
 def _is_flat_list(value: object) -> bool:
-    return isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in cast("list[object]", value))
+    return is_list(value) and not any(is_container(item) for item in value)
 
 
 def _text(value: object) -> str:
-    return compact(value) if isinstance(value, (dict, list)) or value is None else scalar(value)
+    return compact(value) if is_container(value) or value is None else scalar(value)
 
 
 # ------------------------------------------------------------------------------------------- multipart (RFC 7578)
@@ -107,7 +108,8 @@ def _multipart(
     schemas = _properties(media.schema, definitions)
     parts: list[bytes] = []
     for name, item in value.items():
-        listed = cast("list[object]", list(item)) if isinstance(item, (list, tuple, set, frozenset)) else [item]
+        several = isinstance(item, (list, tuple, set, frozenset))
+        listed = list(cast("Iterable[object]", item)) if several else [item]
         encoding = media.encodings.get(name, Encoding())
         file = is_binary(_items(schemas.get(name), definitions))
         parts += [_part(name, one, encoding, read, file=file) for one in listed]
@@ -128,7 +130,7 @@ def _part(name: str, value: object, encoding: Encoding, read: ReadArtifact, *, f
         body = content(value, read)
     else:
         data = plain(value, read)
-        nested = isinstance(data, (dict, list)) or data is None
+        nested = is_container(data) or data is None
         mime = mime or ("application/json" if nested else None)
         body = _encoded(_text(data))
     head = f"Content-Disposition: {disposition}\r\n" + (f"Content-Type: {_header(mime)}\r\n" if mime else "")
@@ -148,21 +150,21 @@ def _header(text: str) -> str:
 
 def _properties(schema: Schema | None, definitions: Mapping[str, Schema]) -> Mapping[str, Schema]:
     found = _resolved(schema, definitions)
-    told = found.get("properties") if isinstance(found, dict) else None
-    return cast("dict[str, Schema]", told) if isinstance(told, dict) else {}
+    told = found.get("properties") if is_mapping(found) else None
+    return cast("dict[str, Schema]", told) if is_mapping(told) else {}
 
 
 def _items(schema: Schema | None, definitions: Mapping[str, Schema]) -> Schema | None:
     """The schema of what is in a list, or the schema itself."""
     found = _resolved(schema, definitions)
-    if isinstance(found, dict) and found.get("type") == "array":
+    if is_mapping(found) and found.get("type") == "array":
         return _resolved(cast("Schema | None", found.get("items")), definitions)
     return found
 
 
 def _resolved(schema: Schema | None, definitions: Mapping[str, Schema]) -> Schema | None:
     for _ in range(50):
-        reference = schema.get("$ref") if isinstance(schema, dict) else None
+        reference = schema.get("$ref") if is_mapping(schema) else None
         if not isinstance(reference, str):
             break
         schema = definitions.get(reference.removeprefix("#/$defs/"))
