@@ -9,7 +9,17 @@ import pytest
 from isolith.supply import get_supply
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from isolith_runtime.driver import Supply
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What commands keep, the journal for one, is kept here and not among the user's own."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 import structlog
 import typer
 
-from isolith import check_command, command, connectors_command, discovery_command, policy_command
+from isolith import check_command, command, connectors_command, discovery_command, executions_command, policy_command
 from isolith.budgets import Budgets
 from isolith.check_command import check_all
 from isolith.checking import CheckMode  # noqa: TC001 - Typer reads the annotations
@@ -32,6 +32,7 @@ from isolith.request import Request, read_request, read_script
 from isolith.run_command import Form, answer, run_script
 from isolith.self_test import trip_limits
 from isolith.supply import get_supply
+from isolith_bindings.description import Detail  # noqa: TC001 - Typer reads the annotations
 from isolith_bindings.listing import DEFAULT_BUDGET
 from isolith_runtime.image.builder import open_store
 from isolith_runtime.image.bundle import Bundle
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from isolith.terminal import Progress
     from isolith_bindings.catalog import Catalog
     from isolith_bindings.connector import Connector
+    from isolith_bindings.description import Description
     from isolith_bindings.search import Kind, SearchPage
     from isolith_runtime.engine import Variant
 
@@ -61,6 +63,7 @@ app = typer.Typer(
 image = typer.Typer(help="The guest image: build it, look at it, remove it.", no_args_is_help=True)
 schema = typer.Typer(help="JSON Schemas of what Isolith writes.", no_args_is_help=True)
 app.add_typer(connectors_command.app, name="connectors", epilog="Example: isolith connectors list --connect mcp.json")
+app.add_typer(executions_command.app, name="executions", epilog="Example: isolith executions list --status paused")
 app.add_typer(policy_command.app, name="policy", epilog="Example: isolith policy explain crm.delete --connect crm.py")
 app.add_typer(image, name="image", epilog="Example: isolith image info")
 app.add_typer(schema, name="schema", epilog="Example: isolith schema outcome")
@@ -141,6 +144,8 @@ def run(  # noqa: PLR0913 - one parameter a flag
             command.connectors_of(specs, config),
             policy=command.policy_of(policy, config),
             ceilings=config.config.granted if config else None,
+            journal=executions_command.journal_url() if specs or config else None,
+            origin=executions_command.origin_of(specs, configured, policy),
             check=check,
         )
         # Stdout is for the answer: what a connector prints goes with everything else.
@@ -219,17 +224,23 @@ def search(  # noqa: PLR0913 - one parameter a flag
 @app.command(epilog="Example: isolith describe crm.list_contacts --connect crm.py")
 @guarded
 def describe(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="A connector, or connector.method.")],
+    targets: Annotated[
+        list[str], typer.Argument(metavar="TARGET...", help="connector, connector.method or connector.method.Type")
+    ],
     *,
     specs: Connect = None,
     configured: Configured = None,
     policy: PolicyName = None,
+    detail: Annotated[Detail, typer.Option(help="How much is said.")] = "full",
+    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens of the whole text.")] = None,
     json: Json = False,
 ) -> None:
-    """Say how a connector, or one method of it, is called."""
-    terminal = command.terminal()
-    description = _asked(specs, configured, policy, lambda catalog: catalog.describe(target, "full"))
-    terminal.write(to_json_text(description) if json else description.text)
+    """Say how connectors, methods, their types and snippets are used."""
+
+    def ask(catalog: Catalog) -> Description:
+        return catalog.describe(targets[0] if len(targets) == 1 else targets, detail, budget_tokens)
+
+    discovery_command.answer_describe(_asked(specs, configured, policy, ask), command.terminal(), json=json)
 
 
 @app.command(epilog="Example: isolith catalog --connect crm.py")

@@ -44,18 +44,20 @@ class CodeMode:
     `connectors`: decorated classes, instances, modules, functions or `Connector`s. `ceilings`: how far a caller may
     raise a budget. `policy`: a preset by its name, or a `Policy` with rules; what it denies exists for no script, what
     it asks about pauses the run. `journal`: where runs are kept that wait for a person or outlive this process, a file
-    or `postgresql://...`; without one, runs that wait are kept until this is closed. `check`: `strict` refuses what is
+    or `postgresql://...`; without one, runs that wait are kept until this is closed. `origin`: how the connectors are
+    found again, as JSON of the caller's, kept with each run. `check`: `strict` refuses what is
     certainly wrong before it runs; `warn` only says so; `off`. `home`: where images are kept, in place of the user's
     cache folder. Use it as `async with`, so that connectors are closed; safe for many executions at a time, in one
     event loop.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all are options
         self,
         connectors: Iterable[object] = (),
         *,
         policy: Policy | Preset = "trusted",
         journal: Journal | str | Path | None = None,
+        origin: str = "null",
         check: CheckMode = "strict",
         ceilings: HostPolicy | None = None,
         home: Path | None = None,
@@ -65,7 +67,7 @@ class CodeMode:
         self.catalog = Catalog(self.connectors)
         self._owner = owner_name()
         self._journals = Journals(journal)
-        self._origin = "null"
+        self._origin = origin
         self._check: CheckMode = check
         self._ceilings = ceilings or HostPolicy()
         self._home = home
@@ -73,6 +75,7 @@ class CodeMode:
 
     async def __aenter__(self) -> Self:
         await asyncio.gather(*(connector.start() for connector in self.connectors))
+        self.catalog.follow()
         return self
 
     async def __aexit__(

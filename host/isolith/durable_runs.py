@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     """Starts an execution that goes on with a history, under these budgets."""
 
 NOBODY = "nobody named"
+_SHORT = 12
+"""Characters of a digest that are enough to tell it from others."""
 
 
 def owner_name() -> str:
@@ -75,12 +77,14 @@ class DurableRuns:
     ) -> Outcome:
         """Answer one pending call. The answer that leaves nothing pending goes on with the run, to its next end.
 
-        `digest`: of the arguments that were looked at; an answer about others is refused. Without one, the answer is
-        about what is pending now. Raises AlreadyDecided, DigestMismatch, UnknownEntry.
+        `digest`: of the arguments that were looked at, or the first 12 characters of it; an answer about others is
+        refused. Without one, the answer is about what is pending now. Raises AlreadyDecided, DigestMismatch,
+        UnknownEntry.
         """
         number = _number(execution_id, call_id)
-        if digest is None:
-            digest = (await self.journal.calls.get(execution_id, number)).digest
+        known = (await self.journal.calls.get(execution_id, number)).digest
+        if digest is None or (len(digest) >= _SHORT and known.startswith(digest)):
+            digest = known
         edited = None if arguments is None else codec.dumps(arguments)
         answer = Answer(execution_id, number, digest, verdict, who, edited, reason)
         decided = await self.journal.approvals.decide(answer)

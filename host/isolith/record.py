@@ -55,7 +55,8 @@ class CallRecorder:
         known = () if history is None else history.calls
         self._known = {call.number: call for call in known}
         self._rejections = {} if history is None else history.rejections
-        self._occurrences = collections.Counter((call.connector, call.method, call.digest) for call in known)
+        made = () if history is None else history.all_calls
+        self._occurrences = collections.Counter((call.connector, call.method, call.digest) for call in made)
         self._last = last
         self.replay: Replay | None = None
         if history is not None and history.hibernation is None:

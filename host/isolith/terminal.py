@@ -88,6 +88,7 @@ class Terminal:
             self.diagnostic(outcome.error, "error")
         for call in outcome.pending:
             self.say(_pending(call), "yellow")
+            self.say(_answers(call), "cyan")
         if self.err.is_terminal:
             self._calls(outcome.calls)
             self.say(" · ".join([outcome.value_type or outcome.status, *_usage(outcome.usage)]), "dim")
@@ -172,7 +173,12 @@ def _on_one_line(text: str) -> str:
 
 def _pending(call: PendingCall) -> str:
     arguments = ", ".join(f"{name}={to_json_text(value)}" for name, value in call.arguments.items())
-    return f"waiting for an answer: {call.connector}.{call.method}({arguments}), call {call.call_id}: {call.reason}"
+    return f"waiting for an answer: {call.connector}.{call.method}({arguments}): {call.reason}"
+
+
+def _answers(call: PendingCall) -> str:
+    execution, _, number = call.call_id.rpartition(".")
+    return f"    isolith executions approve {execution} {number} --digest {call.digest[:12]}    # or: reject"
 
 
 def _usage(usage: Usage) -> list[str]:
