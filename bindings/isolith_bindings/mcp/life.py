@@ -21,6 +21,7 @@ from isolith_bindings.mcp.oauth import authentication
 from isolith_bindings.mcp.pool import Pool
 from isolith_bindings.mcp.questions import Questions
 from isolith_bindings.mcp.scopes import SHARED, SPARE, Key
+from isolith_bindings.mcp.signing import person
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +135,7 @@ class Life:
         server = self.plan.server
         if self._auth is None and isinstance(server, HttpServer) and server.oauth is not None:
             # One for all connections: only one of them may renew a token that is good for one renewal.
-            self._auth = await authentication(server.url, server.oauth)
+            self._auth = await authentication(server.url, server.oauth, person(server.oauth))
         questions = Questions(self.plan.options.sampling, self.plan.options.roots)
         born = self.now()
         callbacks = Callbacks(

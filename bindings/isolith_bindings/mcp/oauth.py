@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NoReturn, cast
 
@@ -23,7 +24,7 @@ from isolith_bindings.mcp.tokens import MemoryTokenStore, TokenStore
 from isolith_bindings.secrets import Secret, remember
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
+    from collections.abc import AsyncGenerator
 
     from mcp.client.auth import AuthorizationCodeResult
 
@@ -40,6 +41,8 @@ class OAuth:
     `client_id` and `client_secret`: those of a registered client; without them one is registered where the server takes
     that. `grant`: a person signs in, or the client has credentials of its own. `redirect_port`: where a browser comes
     back to on this machine. `issuer`: the one authorization server that the client's credentials are for.
+    `client_metadata_url`: a document that describes the client, for servers that know it by that. `visit`: how a person
+    who is there is shown where to sign in, at any time; without it, only `McpServer.sign_in` asks anyone to.
     """
 
     client_id: str | None = None
@@ -48,6 +51,8 @@ class OAuth:
     grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
     redirect_port: int = 33418
     issuer: str | None = None
+    client_metadata_url: str | None = None
+    visit: Callable[[str], Awaitable[None]] | None = field(default=None, repr=False, compare=False)
     store: TokenStore = field(default_factory=MemoryTokenStore, repr=False, compare=False)
 
     @property
@@ -91,13 +96,15 @@ async def authentication(url: str, oauth: OAuth, sign_in: SignIn = NOBODY) -> ht
             scope=scope,
             grant_types=["authorization_code", "refresh_token"],
             response_types=["code"],
-            token_endpoint_auth_method="client_secret_post" if secret else "none",
+            token_endpoint_auth_method="client_secret_basic" if secret else None,
         )
         if oauth.client_id is not None:
             storage.given = OAuthClientInformationFull(
                 client_id=oauth.client_id, client_secret=secret, **metadata.model_dump(exclude_none=True)
             )
-        provider = OAuthClientProvider(url, metadata, storage, sign_in.visit, sign_in.returned)
+        provider = OAuthClientProvider(
+            url, metadata, storage, sign_in.visit, sign_in.returned, client_metadata_url=oauth.client_metadata_url
+        )
     storage.provider = provider
     return _Impatient(provider)
 
