@@ -1,4 +1,4 @@
-"""`isolith search` and `isolith catalog`: what is there to be called, for people and as JSON."""
+"""`isolith search`, `isolith describe` and `isolith catalog`: what is there to be called, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from isolith.terminal import visible
 if TYPE_CHECKING:
     from isolith.json_form import JsonValue
     from isolith.terminal import Terminal
+    from isolith_bindings.description import Description
     from isolith_bindings.listing import Listed, Listing
     from isolith_bindings.search import SearchPage, SearchResult
 
@@ -30,6 +31,11 @@ def _found(result: SearchResult) -> str:
     asks = "  [asks a person]" if result.requires_approval else ""
     signature = f"\n    {result.signature}" if result.signature else ""
     return f"{result.path}{f': {result.description}' if result.description else ''}{asks}{signature}"
+
+
+def answer_describe(description: Description, terminal: Terminal, *, json: bool) -> None:
+    """Write what was asked for: as a model would read it, or the same as data."""
+    terminal.write(to_json_text(description) if json else visible(description.text))
 
 
 def answer_catalog(listing: Listing, terminal: Terminal, *, json: bool) -> None:

@@ -89,3 +89,30 @@ def test_a_catalogue_as_json(crm: str) -> None:
     [found] = document["connectors"]
     assert (found["name"], found["state"], found["tools"], found["shown"]) == ("crm", "ready", 2, ["crm.drop"])
     assert isolith("catalog", "--connect", crm, "--budget-tokens", "-1").exit_code == 2
+
+
+def test_what_is_described_reads_as_python(crm: str) -> None:
+    result = isolith("describe", "crm.list_contacts", "--connect", crm)
+    assert result.stdout == (
+        "# crm.list_contacts\n"
+        "async def list_contacts(*, limit: int = 10) -> list[str]:\n"
+        '    """Contacts, newest first."""\n'
+    )
+
+
+def test_several_are_described_at_once_in_the_detail_that_is_asked_for(crm: str) -> None:
+    result = isolith(
+        "describe", "crm.drop", "crm.dropp", "--connect", crm, "--detail", "summary", "--policy", "careful"
+    )
+    assert result.stdout == (
+        "crm.drop: Forget a [31mcontact.  # needs approval\n\n"
+        "crm.dropp: crm has no method `dropp`; did you mean `crm.drop`?\n"
+    )
+    assert isolith("describe", "crm", "--connect", crm, "--detail", "all").exit_code == 2
+
+
+def test_a_description_as_data_and_within_a_budget(crm: str) -> None:
+    document = json.loads(isolith("describe", "crm.drop", "--connect", crm, "--json").stdout)
+    assert document["parameters"]["required"] == ["name"]
+    text = isolith("describe", "crm", "--connect", crm, "--budget-tokens", "20").stdout
+    assert 0 < count(text) <= 21
