@@ -101,8 +101,7 @@ class Calls:
         index = self.state.toolbox.index(function.connector)
         name = index.resolve(function.path)
         if name is None:
-            if not index.is_ambiguous(function.path) and not self.state.full:
-                self.state.missing(node, index.missing(function.path))
+            self.expressions.unknown(function.connector, function.path, node)
             return UNKNOWN
         method = index.methods[name]
         tool = f"{function.connector}.{name}"

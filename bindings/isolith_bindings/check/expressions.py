@@ -146,9 +146,14 @@ class Expressions:
             return MethodRef(owner.connector, path)
         if name in VARIANTS and owner.path and index.resolve(owner.path):
             return MethodRef(owner.connector, owner.path, name)
-        if not index.is_ambiguous(path) and not self.state.full:
-            self.state.missing(node, index.missing(path))
+        self.unknown(owner.connector, path, node)
         return UNKNOWN
+
+    def unknown(self, connector: str, path: str, node: ast.expr | ast.stmt) -> None:
+        """A spelling that leads to no method."""
+        state, index = self.state, self.state.toolbox.index(connector)
+        if not index.is_ambiguous(path) and not state.full and not state.toolbox.is_unknown(connector):
+            state.missing(node, index.missing(path))
 
     def subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         """`x[key]`."""

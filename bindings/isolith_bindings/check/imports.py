@@ -79,7 +79,7 @@ class Imports:
         index = self.state.toolbox.index(owner.name)
         if index.resolve(path) or index.has_prefix(path):
             return MethodRef(owner.name, path)
-        if not index.is_ambiguous(path):
+        if not index.is_ambiguous(path) and not self.state.toolbox.is_unknown(owner.name):
             self.state.missing(node, index.missing(path))
         return UNKNOWN
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from isolith_bindings import names
+from isolith_bindings.availability import may_change, why_absent
 from isolith_bindings.connector import Connector, Method, offered
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class Missing:
     hint: str
     tool: str
     certain: bool = True
-    """Not where nothing is known of a connector: its server may not be up yet."""
+    """Not where the connector may change under the script."""
 
 
 @dataclass
@@ -44,13 +46,14 @@ class Index:
     name: str
     methods: Mapping[str, Method]
     changing: bool = False
-    """Whether it may get methods while a script runs: a name that is like none of them may be one to come."""
+    """Whether there may be other methods by the time of a call: what is not known now is then not certainly wrong."""
     _said: dict[str, Missing] = field(default_factory=dict[str, Missing])
 
     @cached_property
     def exact(self) -> dict[str, str]:
-        """The Python name by Python and by original name."""
-        return {**{name: name for name in self.methods}, **{m.original: name for name, m in self.methods.items()}}
+        """The Python name by each spelling that is granted, its own first."""
+        originals = {name: method.original for name, method in self.methods.items()}
+        return {**{name: name for name in self.methods}, **names.aliases(self.name, originals)}
 
     @cached_property
     def folded(self) -> dict[str, str]:
@@ -90,8 +93,7 @@ class Index:
         else:
             hint = f"its methods: {', '.join(sorted(self.methods)[:_MAX_LISTED]) or 'none'}"
         message = f"{self.name} has no method {path!r}"
-        certain = bool(self.methods) and (bool(close) or not self.changing)
-        return Missing(message, hint, f"{self.name}.{path}", certain=certain)
+        return Missing(message, hint, f"{self.name}.{path}", certain=not self.changing)
 
 
 class Toolbox:
@@ -104,9 +106,13 @@ class Toolbox:
     def index(self, connector: str) -> Index:
         """The methods of a connector, without the denied."""
         if connector not in self._indexes:
-            changing = getattr(self.connectors[connector], "changing", False) is True
-            self._indexes[connector] = Index(connector, offered(self.connectors[connector]), changing)
+            found = self.connectors[connector]
+            self._indexes[connector] = Index(connector, offered(found), may_change(found))
         return self._indexes[connector]
+
+    def is_unknown(self, connector: str) -> bool:
+        """Whether nothing can be told of its methods: its server has not said what it offers."""
+        return why_absent(self.connectors[connector]) is not None
 
     def find(self, name: str) -> str | None:
         """The connector that a spelling means."""

@@ -78,9 +78,27 @@ def test_a_dotted_name_that_leads_nowhere(text: str, message: str) -> None:
     assert [(finding.message, finding.certain) for finding in found(text)] == [(message, True)]
 
 
-def test_of_a_connector_without_methods_nothing_is_certain() -> None:
+def test_of_a_connector_that_changes_under_a_script_no_missing_method_is_certain() -> None:
+    connectors = hub(a_method("login", "login"))
+    connectors["hub"].changing = True  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
+    [finding] = found("hub.login()\nhub.unlocked()", connectors)
+    assert (finding.certain, finding.hint) == (False, "its methods: login")
+
+
+def test_of_a_connector_that_is_not_there_nothing_is_said() -> None:
+    connectors = hub()
+    connectors["hub"].unavailable = "it does not answer"  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
+    assert found("hub.issues.list()\nfrom hub import issues", connectors) == ()
+
+
+def test_the_connector_s_name_may_be_left_out() -> None:
+    connectors = hub(a_method("hub_issues", "hub_issues"))
+    assert found("hub.issues()\nhub.hub_issues()", connectors) == ()
+
+
+def test_of_a_connector_without_methods() -> None:
     [finding] = found("hub.issues.list()", hub())
-    assert (finding.certain, finding.hint) == (False, "its methods: none")
+    assert (finding.certain, finding.hint) == (True, "its methods: none")
 
 
 def test_no_connector_at_all() -> None:
