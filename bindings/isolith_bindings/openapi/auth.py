@@ -133,7 +133,7 @@ def _placed(use: Use, value: str) -> Attachment:
 
 def _keyed(location: str, name: str, value: str) -> Attachment:
     if location == "query":
-        return Attachment(query=((quote(name, safe=""), quote(value, safe="")),))
+        return Attachment(query=((quote(name, safe=""), quote(value, safe="[]" if value == MASK else "")),))
     return Attachment(cookies=((name, value),)) if location == "cookie" else Attachment(headers=((name, value),))
 
 
