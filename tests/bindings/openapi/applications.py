@@ -4,7 +4,7 @@
 import datetime as dt
 from collections.abc import Awaitable, Callable
 from functools import cache
-from typing import Annotated
+from typing import Annotated, cast
 
 Asgi = Callable[..., Awaitable[None]]
 
@@ -46,12 +46,14 @@ def fastapi_app() -> Asgi:
 @cache
 def django_app() -> Asgi:
     """Once for a process: Django has one configuration."""
-    import django
-    from django.conf import settings
-    from django.core.asgi import get_asgi_application
+    import django  # type: ignore[import-untyped] # pyright: ignore[reportMissingTypeStubs]
+    from django.conf import settings  # type: ignore[import-untyped] # pyright: ignore[reportMissingTypeStubs]
+    from django.core.asgi import get_asgi_application  # type: ignore[import-untyped] # pyright: ignore[reportMissingTypeStubs]
 
     settings.configure(
-        ROOT_URLCONF="tests.bindings.openapi.django_urls", ALLOWED_HOSTS=["*"], SECRET_KEY="of the tests"
+        ROOT_URLCONF="tests.bindings.openapi.django_urls",
+        ALLOWED_HOSTS=["*"],
+        SECRET_KEY="of the tests",  # noqa: S106
     )
     django.setup()
-    return get_asgi_application()
+    return cast("Asgi", get_asgi_application())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,7 @@ class Client:
 
 
 @asynccontextmanager
-async def connected(source: Any, answer: Answer, **options: Any) -> AsyncIterator[tuple[Client, Server]]:  # noqa: ANN401
+async def connected(source: Any, answer: Answer, **options: Any) -> AsyncGenerator[tuple[Client, Server]]:  # noqa: ANN401
     """A client of a document, against a loopback server in place of its own."""
     async with serving(answer) as server:
         connector = OpenApi(source, name="api", server=server.url, **options)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.urls import path
+from django.urls import path  # type: ignore[import-untyped] # pyright: ignore[reportMissingTypeStubs]
 from ninja import NinjaAPI, Schema
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
+    from django.http import HttpRequest  # type: ignore[import-untyped] # pyright: ignore[reportMissingTypeStubs]
 
 api = NinjaAPI()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import warnings
+from collections.abc import Callable
 from http.cookies import SimpleCookie
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, unquote
 
 from openapi_core import Config, OpenAPI
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from tests.bindings.openapi.loopback import Got
 
 # Kinds of JSON that openapi-core leaves as bytes.
-_JSON = dict.fromkeys(("*/*", "application/json-patch+json", "application/merge-patch+json"), json.loads)
+_JSON: dict[str, Callable[[bytes], object]] = dict.fromkeys(
+    ("*/*", "application/json-patch+json", "application/merge-patch+json"), json.loads
+)
 
 
 class _Request:
@@ -74,7 +77,7 @@ class Independent:
         _mend(tree)
         self._server = server
         self._api = OpenAPI.from_dict(
-            tree, config=Config(spec_validator_cls=None, extra_media_type_deserializers=_JSON)
+            tree, config=Config(spec_validator_cls=cast("Any", None), extra_media_type_deserializers=_JSON)
         )
 
     def problem(self, got: Got) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -62,7 +62,7 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(answer: Answer) -> AsyncIterator[Server]:
+async def serving(answer: Answer) -> AsyncGenerator[Server, None]:
     """A server that answers so, on a free port, until the block ends."""
     server = Server("")
     conversations: set[asyncio.Task[None]] = set()

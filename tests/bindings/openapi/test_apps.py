@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -62,7 +62,7 @@ async def _exchange(app: Asgi, reader: asyncio.StreamReader, writer: asyncio.Str
 
 
 @asynccontextmanager
-async def started(app: Asgi, path: str) -> AsyncIterator[Client]:
+async def started(app: Asgi, path: str) -> AsyncGenerator[Client, None]:
     """A client of the document that the application itself serves."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -92,7 +92,7 @@ def test_fastapi() -> None:
             assert await client.call("upload", file=b"\x00\x01", note="n") == {"size": 2, "note": "n", "name": "file"}
             kept = await client.call("picture")
             assert (kept.mime, client.artifacts.read(kept)) == ("image/png", b"\x89PNG")
-            with pytest.raises(CallError, match="`item_id` \\(path parameter `item_id` of GET /items/{item_id}"):
+            with pytest.raises(CallError, match=r"`item_id` \(path parameter `item_id` of GET /items/{item_id}"):
                 await client.call("read_item", item_id="x")
             with pytest.raises(CallError) as caught:
                 await client.call("read_item", item_id=404)

@@ -20,7 +20,7 @@ from isolith_bindings.errors import BindError, CallError
 from isolith_bindings.openapi import ApiKey, OpenApi
 from isolith_bindings.secrets import Secret
 
-JSON_ANY = {"200": {"content": {"application/json": {}}}}
+JSON_ANY: dict[str, object] = {"200": {"content": {"application/json": {}}}}
 
 
 def body(media: str, schema: object, *, required: bool = True, **more: object) -> dict[str, object]:
@@ -43,7 +43,7 @@ def run(
     source: object,
     use: Callable[[Client, Server], Awaitable[None]],
     answer: Callable[[Got], Reply] | None = None,
-    **options: Any,
+    **options: Any,  # noqa: ANN401 - those of OpenApi
 ) -> None:
     async def within() -> None:
         async with connected(source, answer or (lambda _: Reply.of({})), **options) as (client, server):
@@ -515,7 +515,7 @@ def test_a_scheme_that_is_not_there_is_named() -> None:
 
 
 def test_what_http_says_of_a_method_is_told() -> None:
-    methods = {
+    methods: dict[str, dict[str, object]] = {
         verb: {"operationId": verb, "tags": ["t"], "responses": OK} for verb in ("get", "put", "post", "delete", "head")
     }
     methods["delete"] |= {

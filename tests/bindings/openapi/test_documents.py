@@ -6,7 +6,6 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import cast
 
 import pytest
 from tests.bindings.openapi.bench import OK, a_document, compiled, operations
@@ -325,6 +324,6 @@ def test_variables_of_servers() -> None:
 
 @pytest.mark.parametrize("version", ["4.0.0", "1.2", 5, None])
 def test_what_is_of_no_known_version_says_so(version: object) -> None:
-    tree = cast("dict[str, object]", {"openapi": version} if version else {})
+    tree: dict[str, object] = {"openapi": version} if version else {}
     with pytest.raises(DocumentError, match="supported" if version else "neither `openapi` nor `swagger`"):
         compiled(written(tree))

@@ -32,7 +32,7 @@ def cache(github: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def issues_of(tree: Any) -> list[dict[str, object]]:
+def issues_of(tree: Any) -> list[dict[str, object]]:  # noqa: ANN401 - JSON
     """Seven issues, after the document's own example."""
     example = tree["components"]["examples"]["issue-items"]["value"][0]
     return [{**example, "number": number, "title": f"issue {number}"} for number in range(1, 8)]
@@ -54,7 +54,8 @@ class Issues:
         page, size = int(query.get("page", ["1"])[0]), int(query.get("per_page", ["30"])[0])
         more = len(found) > page * size
         target = f"https://api.github.com{got.path}?per_page={size}&page={page + 1}"
-        return Reply.of(found[(page - 1) * size : page * size], **({"link": f'<{target}>; rel="next"'} if more else {}))
+        reply = Reply.of(found[(page - 1) * size : page * size])
+        return replace(reply, headers=(*reply.headers, ("link", f'<{target}>; rel="next"'))) if more else reply
 
 
 def test_all_of_it_is_there(github: Path, cache: Path) -> None:
