@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from isolith_bindings.check import results, surroundings
+from isolith_bindings.check.binding import Binding
 from isolith_bindings.check.calls import Calls
 from isolith_bindings.check.literals import HOLE, literal
 from isolith_bindings.check.tools import VARIANTS
@@ -46,6 +47,7 @@ class Expressions:
         self.state = state
         self.run = run
         self.calls = Calls(self)
+        self.binding = Binding(self)
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression is, having noted what is wrong in it."""
@@ -331,10 +333,10 @@ class Expressions:
         inner = self.state.scopes.of[node]
         for number, generator in enumerate(node.generators):
             if number == 0:
-                self.bind(generator.target, self.gone_through(generator.iter, scope), inner)
+                self.binding.bind(generator.target, self.binding.gone_through(generator.iter, scope), inner)
             with self.state.unsure():
                 if number:
-                    self.bind(generator.target, self.gone_through(generator.iter, inner), inner)
+                    self.binding.bind(generator.target, self.binding.gone_through(generator.iter, inner), inner)
                 for test in generator.ifs:
                     self.used(test, inner)
         with self.state.unsure():
@@ -344,41 +346,6 @@ class Expressions:
                 return UNKNOWN
             item = self.value(node.elt, inner)
         return Each(item) if isinstance(node, (ast.ListComp, ast.GeneratorExp)) else UNKNOWN
-
-    def gone_through(self, node: ast.expr, scope: Scope) -> Value:
-        """Each item of what is iterated over."""
-        value = self.used(node, scope)
-        if isinstance(value, Waiting):
-            self.unawaited(value, node)
-        if isinstance(value, Result):
-            value = results.each(value)
-        return value.item if isinstance(value, Each) else UNKNOWN
-
-    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:
-        """Assign: a name that is bound once is what was assigned."""
-        if isinstance(target, ast.Name):
-            home = scope.find(target.id)
-            if home is not None and home.bound[target.id] == 1:
-                home.values[target.id] = value
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            self.unpack(target, value, scope)
-        elif isinstance(target, ast.Starred):
-            self.bind(target.value, UNKNOWN, scope)
-        else:
-            self.value(target, scope)
-
-    def unpack(self, target: ast.Tuple | ast.List, value: Value, scope: Scope) -> None:
-        """`a, b = x`."""
-        if isinstance(value, (Called, Waiting)):
-            self.unawaited(value, target)
-        if isinstance(value, Result):
-            value = results.each(value)
-        parts: tuple[Value, ...] = ()
-        if isinstance(value, Several) and len(value.items) == len(target.elts):
-            parts = value.items
-        for number, part in enumerate(target.elts):
-            one = parts[number] if parts else value.item if isinstance(value, Each) else UNKNOWN
-            self.bind(part, one, scope)
 
 
 _LOOKS: dict[type[ast.expr], Callable[[Expressions, Any, Scope], Value]] = {

@@ -158,7 +158,7 @@ class Statements:
 
     def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:
         """Assign, and remember what a call was called."""
-        self.expressions.bind(target, value, scope)
+        self.expressions.binding.bind(target, value, scope)
         if isinstance(target, ast.Name) and isinstance(value, Called):
             home = scope.find(target.id)
             if home is not None and home.bound[target.id] == 1:
@@ -216,7 +216,7 @@ class Statements:
 
     def each(self, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
         """`for x in y:`, which runs at least once where y is written out."""
-        item = self.expressions.gone_through(node.iter, scope)
+        item = self.expressions.binding.gone_through(node.iter, scope)
         self.bind(node.target, item, scope)
         sure = isinstance(node.iter, (ast.List, ast.Tuple)) and bool(node.iter.elts)
         sure = sure and not any(isinstance(part, ast.Starred) for part in node.iter.elts)  # type: ignore[attr-defined]
