@@ -78,7 +78,7 @@ async def test_asking_a_person_is_not_what_input_is(code_mode: CodeMode) -> None
 @pytest.mark.parametrize("style", ["", "await "])
 async def test_search_finds_methods_that_a_script_can_call_as_printed(code_mode: CodeMode, style: str) -> None:
     script = f"found = {style}search('newest contacts', limit=2)\n[r['path'] for r in found['results']]"
-    assert (await code_mode.execute(script)).value == ["crm.list_contacts", "crm"]
+    assert (await code_mode.execute(script)).value == ["crm.list_contacts", "crm.get"]
 
 
 async def test_every_path_that_search_prints_can_be_called(code_mode: CodeMode) -> None:
