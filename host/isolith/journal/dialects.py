@@ -104,7 +104,6 @@ class SQLite:
         event.listen(self._engine, "connect", self._prepare)
         event.listen(self._engine, "begin", self._begin)
         self._writer = _Writer(self._engine, sqlite_begin="IMMEDIATE")
-        self._hard: bool | None = None
         self.statements = Statements(SQLiteDialect_pysqlite(paramstyle="named"))
         self.failures: tuple[type[Exception], ...] = (SQLAlchemyError, sqlite3.Error)
 
@@ -131,11 +130,10 @@ class SQLite:
     def writing(self, *, hard: bool) -> Generator[Connection]:
         """The flush is a setting of the connection, and can only be changed outside of a transaction."""
         connection = self._writer.connection()
-        if hard != self._hard:
-            raw = connection.connection.dbapi_connection
-            if raw is not None:
-                raw.cursor().execute(f"PRAGMA synchronous={'FULL' if hard else 'NORMAL'}")
-            self._hard = hard
+        raw = connection.connection.dbapi_connection
+        if raw is not None and connection.info.get("hard") is not hard:
+            raw.cursor().execute(f"PRAGMA synchronous={'FULL' if hard else 'NORMAL'}")
+            connection.info["hard"] = hard
         with self._writer.transaction(connection):
             yield connection
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.host.journal.support import created, engine_of, started
+from tests.host.journal.support import LASTS, created, engine_of, started
 
-from isolith.journal import Delivery, Journal, JournalUnavailable, Lease, NewCall
+from isolith.journal import Answer, Delivery, Journal, JournalUnavailable, Lease, NewCall
+from isolith.journal.store import Store
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -37,6 +38,67 @@ async def test_a_group_is_one_commit(journal: Journal, monkeypatch: pytest.Monke
     await asyncio.gather(*[journal.calls.start(lease, [call]) for call in calls])
     assert commits < 20
     assert [call.number for call in await journal.calls.of(lease.execution_id)] == list(range(100))
+
+
+async def test_a_hard_commit_is_flushed_and_a_soft_one_is_not(journal: Journal, url: str) -> None:
+    """Also after a failure, when the writer has another connection."""
+    asked, hard, soft = ("PRAGMA synchronous", 2, 1) if "sqlite" in url else ("SHOW synchronous_commit", "on", "off")
+
+    def look(transaction: Transaction) -> object:
+        return transaction.connection.exec_driver_sql(asked).scalar_one()
+
+    def fail(transaction: Transaction) -> None:
+        transaction.connection.exec_driver_sql("SELECT * FROM nowhere")
+
+    for _ in range(2):
+        assert await journal.store.write(look, hard=True) == hard
+        assert await journal.store.write(look) == soft
+        both = await asyncio.gather(
+            journal.store.write(look), *[journal.store.write(look, hard=True) for _ in range(9)]
+        )
+        assert both[-1] == hard
+        for was_hard in (True, False):
+            with pytest.raises(JournalUnavailable):
+                await journal.store.write(fail, hard=was_hard)
+            assert await journal.store.write(look, hard=was_hard) == (hard if was_hard else soft)
+
+
+async def test_what_must_be_on_the_disk_is_handed_over_hard(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever reaches the world, a person or the caller; not what only the script is told."""
+    flushed: list[bool] = []
+    write = Store.write
+
+    def noting(self: Store, work: Callable[[Transaction], object], *, hard: bool = False) -> asyncio.Future[object]:
+        flushed.append(hard)
+        return write(self, work, hard=hard)
+
+    lease = await created(journal)
+    monkeypatch.setattr(Store, "write", noting)
+
+    async def hard(work: Awaitable[object]) -> bool:
+        flushed.clear()
+        await work
+        return flushed == [True]
+
+    id_, calls = lease.execution_id, journal.calls
+    assert await hard(calls.start(lease, [NewCall(1, "crm", "add", "{}")]))
+    assert not await hard(calls.start(lease, [NewCall(2, "crm", "list", "{}", repeatable=True)]))
+    assert await hard(
+        calls.start(lease, [NewCall(n, "crm", "x", f"{n}", repeatable=n == 3) for n in (3, 4)]),
+    )
+    assert not await hard(calls.end(lease, 1, "completed", outcome="1"))
+    assert not await hard(journal.story.deliver(lease, Delivery(1, 1, (1,), None)))
+    assert await hard(calls.ask(lease, NewCall(5, "crm", "delete", "{}"), reason=""))
+    pending = await calls.get(id_, 5)
+    assert await hard(journal.executions.move(lease, "paused"))
+    assert await hard(journal.approvals.decide(Answer(id_, 5, pending.digest, "approve", "bob")))
+    lease = await journal.leases.acquire(id_, "host/1", LASTS)
+    assert await hard(journal.executions.move(lease, "running"))
+    assert await hard(calls.begin(lease, 5))
+    await calls.lose(lease)
+    assert await hard(calls.repeat(lease, 5))
+    assert await hard(calls.revert(lease, 1))
+    assert await hard(journal.executions.move(lease, "completed", outcome="1"))
 
 
 async def test_one_that_fails_after_it_wrote_takes_nobody_with_it(journal: Journal) -> None:
