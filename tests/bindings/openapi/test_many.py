@@ -1,0 +1,149 @@
+"""Many documents: published examples in every version, a large one of Swagger 2.0, and what chance makes of one."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.bindings.openapi import registry
+from tests.bindings.openapi.bench import OK, a_document, compiled
+
+from isolith_bindings.openapi import DocumentError
+from isolith_bindings.openapi.checking import properties_of, required_of
+from isolith_bindings.openapi.servers import Whereabouts
+from isolith_bindings.openapi.signatures import with_signatures
+
+if TYPE_CHECKING:
+    from isolith_bindings.openapi.model import Api
+
+UNLIKE = {"3.1/json/parameters-style.json"}
+"""A GET of the one is a POST of the other."""
+WHERE = Whereabouts(server="http://127.0.0.1")
+
+
+def examples() -> list[str]:
+    """The names of the published examples that are there in JSON and in YAML."""
+    as_json = registry.members(registry.EXAMPLES, ".json")
+    as_yaml = set(registry.members(registry.EXAMPLES, ".yaml"))
+    twins = [name for name in as_json if name.replace("json", "yaml") in as_yaml]
+    return [name for name in twins if name.startswith(("2.", "3."))]
+
+
+def outline(api: Api) -> dict[str, tuple[object, ...]]:
+    """What can be called, and with what."""
+    return {
+        operation.name: (operation.key, list(properties_of(operation)), required_of(operation), operation.accept)
+        for operation in api.operations
+    }
+
+
+def test_published_examples_are_the_same_in_json_and_yaml() -> None:
+    names = examples()
+    assert len(names) > 50
+    as_json = registry.documents(registry.EXAMPLES, names)
+    as_yaml = registry.documents(registry.EXAMPLES, [name.replace("json", "yaml") for name in names])
+    excluded: dict[str, dict[str, str]] = {}
+    operations = 0
+    for name, first, second in zip(names, as_json, as_yaml, strict=True):
+        api = compiled(first.read_bytes(), where=WHERE)
+        # Their words are not always the same, what they say is.
+        assert name in UNLIKE or outline(compiled(second.read_bytes(), where=WHERE)) == outline(api), name
+        operations += len(api.operations)
+        if api.excluded:
+            excluded[name] = dict(api.excluded)
+    print(f"{len(names)} documents, {operations} operations, excluded: {excluded}")
+    assert operations > 500
+    assert len(excluded) <= 3
+
+
+@pytest.mark.slow
+def test_kubernetes_in_swagger_2_0() -> None:
+    api = compiled(registry.document(*registry.KUBERNETES_2).read_bytes(), where=WHERE)
+    names = {operation.name: operation for operation in api.operations}
+    print(f"{len(names)} operations, {len(api.excluded)} excluded, {len(api.notes)} notes")
+    assert len(names) > 800
+    assert api.excluded == {}
+    create = names["core_v1.create_namespaced_pod"]
+    assert create.key == "POST /api/v1/namespaces/{namespace}/pods"
+    assert create.returns is not None
+
+
+WHOLE = a_document(
+    {
+        "/things/{id}": {
+            "parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}],
+            "get": {
+                "operationId": "getThing",
+                "tags": ["things"],
+                "parameters": [{"name": "q", "in": "query", "style": "form", "explode": False, "schema": {"$ref": "#/components/schemas/Q"}}],
+                "responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}, "default": {"$ref": "#/components/responses/E"}},
+                "security": [{"key": ["scope"]}],
+            },
+            "post": {
+                "requestBody": {"required": True, "content": {"multipart/form-data": {"schema": {"$ref": "#/components/schemas/Thing"}, "encoding": {"name": {"contentType": "text/plain"}}}}},
+                "responses": OK,
+                "servers": [{"url": "https://{a}.test", "variables": {"a": {"default": "b", "enum": ["b"]}}}],
+            },
+        }
+    },
+    components={
+        "schemas": {
+            "Q": {"type": ["array", "null"], "items": {"enum": ["a", "b"]}, "minItems": 1},
+            "Thing": {"allOf": [{"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "maxLength": 5}, "next": {"$ref": "#/components/schemas/Thing"}}}]},
+        },
+        "responses": {"E": {"description": "no", "content": {"text/plain": {}}}},
+        "securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X"}},
+    },
+)  # fmt: skip
+
+
+def places(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401 - JSON
+    """Where something can be put in place of what is there."""
+    inner = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    return (
+        [path, *(place for key, value in inner for place in places(value, (*path, key)))]
+        if path
+        else [place for key, value in inner for place in places(value, (key,))]
+    )
+
+
+REFERENCES = [
+    {"$ref": text} for text in ("#", "#/", "#/paths", "#/components/schemas/Thing", "#/nowhere", "x.json", "#a", "%")
+]
+ODD = st.one_of(
+    st.none(), st.booleans(), st.integers(-3, 300), st.text(max_size=5), st.sampled_from(REFERENCES),
+    st.lists(st.one_of(st.none(), st.integers(), st.text(max_size=3)), max_size=2),
+    st.dictionaries(st.sampled_from(["type", "name", "in", "content", "properties", "x", "$ref"]), st.one_of(st.text(max_size=4), st.integers(), st.none(), st.lists(st.integers(), max_size=1)), max_size=2),
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(st.tuples(st.sampled_from(places(WHOLE)), ODD), min_size=1, max_size=3),
+    st.sampled_from(["3.0.3", "3.1.0"]),
+)
+def test_whatever_is_wrong_with_a_document_it_is_said(
+    changes: list[tuple[tuple[Any, ...], object]], version: str
+) -> None:
+    tree: Any = copy.deepcopy(WHOLE)
+    tree["openapi"] = version
+    for path, value in changes:
+        node = tree
+        for key in path[:-1]:
+            node = (
+                node[key]
+                if (isinstance(node, dict) and key in node) or (isinstance(node, list) and key in range(len(node)))
+                else {}
+            )
+        if isinstance(node, dict) or (isinstance(node, list) and path[-1] in range(len(node))):
+            node[path[-1]] = value
+    try:
+        api = with_signatures(compiled(json.dumps(tree).encode()))
+    except DocumentError:
+        return
+    assert all(reason for reason in api.excluded.values())
+    assert len({operation.name for operation in api.operations}) == len(api.operations)
