@@ -327,7 +327,7 @@ class CallDesk:
             principal=self.identity.principal,
             session=self.identity.session,
             deadline_s=self.budgets.call_s,
-            progress=lambda *_parts: None,
+            progress=_unheard,
             artifacts=CallArtifacts(self.artifacts),
         )
 
@@ -396,6 +396,10 @@ class CallDesk:
             await record
         except JournalError as error:
             self.broken(error)
+
+
+def _unheard(done: float, total: float | None = None, text: str | None = None) -> None:
+    """Progress of what is no call: nobody follows it."""
 
 
 _FEWER = "ask for more in one call, or have the host raise the budget `calls`"

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from isolith.call_frames import diagnostic_of
 from isolith.call_variants import resolve_call
@@ -219,8 +219,7 @@ _SHOWN = {"completed", "failed", "cancelled", "rejected"}
 def _use_of(call: model.Call, identity: Identity, order: Order) -> Use:
     """A call of the journal, as the desk holds it."""
     connector = HOST if call.connector == HOST_SHOWN else call.connector
-    arguments = codec.loads(call.arguments)
-    assert isinstance(arguments, dict)  # noqa: S101 - the desk wrote it
+    arguments = cast("dict[str, object]", codec.loads(call.arguments))
     frame = protocol.Call(call.number, connector, call.method, arguments, call.line, 0)
     use = Use(frame, identity.call_id(call.number), call.number, arguments=frame.arguments)
     if connector != HOST:

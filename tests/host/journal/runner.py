@@ -88,7 +88,7 @@ async def step(code_mode: CodeMode, outcome: Outcome) -> Outcome:
 
 
 if __name__ == "__main__":
-    ledger.LEASE = durable_runs.LEASE = SHORT  # type: ignore[misc, attr-defined]
+    ledger.LEASE = durable_runs.LEASE = SHORT  # type: ignore[attr-defined]
     url, effects, *killed = sys.argv[1:]
     killer = Killer(int(killed[0]), killed[1]) if killed else None
     ended = asyncio.run(drive(url, Path(effects), killer))
