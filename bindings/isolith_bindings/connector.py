@@ -157,6 +157,10 @@ class _NoArtifacts:
 NO_ARTIFACTS = _NoArtifacts()
 
 
+def unheard(done: float, total: float | None = None, text: str | None = None) -> None:
+    """Progress that nobody follows."""
+
+
 @dataclass(frozen=True)
 class CallContext:
     """For whom and within what a call is made. Valid until the call ends; later progress is dropped.

@@ -22,7 +22,7 @@ from isolith.journal.errors import JournalError
 from isolith.patience import within_time
 from isolith.turns import Turns
 from isolith.use import HOST, HOST_SHOWN, Identity, Use
-from isolith_bindings.connector import CallContext
+from isolith_bindings.connector import CallContext, unheard
 from isolith_bindings.errors import CallError
 from isolith_bindings.policy import Policy, denied
 from isolith_runtime.guest import codec
@@ -327,7 +327,7 @@ class CallDesk:
             principal=self.identity.principal,
             session=self.identity.session,
             deadline_s=self.budgets.call_s,
-            progress=_unheard,
+            progress=unheard,
             artifacts=CallArtifacts(self.artifacts),
         )
 
@@ -396,10 +396,6 @@ class CallDesk:
             await record
         except JournalError as error:
             self.broken(error)
-
-
-def _unheard(done: float, total: float | None = None, text: str | None = None) -> None:
-    """Progress of what is no call: nobody follows it."""
 
 
 _FEWER = "ask for more in one call, or have the host raise the budget `calls`"
