@@ -275,8 +275,7 @@ class CallDesk:
             self.approve(use, None)
             return
         use.status, use.pending = "pending", pending
-        parts = pending.model_dump(exclude={"arguments"})
-        self.events.append("call_pending", **parts, arguments=pending.arguments)
+        self.events.append("call_pending", **{**pending.model_dump(), "arguments": pending.arguments})
         self.waits()
 
     def _start_next(self) -> None:
