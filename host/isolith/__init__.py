@@ -55,7 +55,7 @@ _LATER = {
     "SseServer": "isolith_bindings.mcp.descriptions",
     "StdioServer": "isolith_bindings.mcp.descriptions",
 }
-"""What is loaded when it is first named: the SDK behind it takes its time, and is an extra."""
+"""What is loaded when it is first named: the SDK behind it takes its time."""
 
 
 if not TYPE_CHECKING:

@@ -84,15 +84,11 @@ def from_command(spec: str, folder: Path) -> Connector:
 
 
 def _server(name: str, server: Server, entry: ServerEntry) -> Connector:
+    from isolith_bindings.mcp.connector import McpServer  # noqa: PLC0415 - slow to load
+    from isolith_bindings.mcp.options import Options  # noqa: PLC0415
+    from isolith_bindings.mcp.scopes import Sharing  # noqa: PLC0415
+
     options = entry.isolith
-    try:
-        from isolith_bindings.mcp.connector import McpServer  # noqa: PLC0415 - an extra, and slow to load
-        from isolith_bindings.mcp.options import Options  # noqa: PLC0415
-        from isolith_bindings.mcp.scopes import Sharing  # noqa: PLC0415
-    except ImportError as error:
-        if (error.name or "").startswith("isolith"):
-            raise
-        raise ConnectError(f"it needs the package `{error.name}`: pip install 'isolith[mcp]'") from error
     return McpServer(
         name,
         server,

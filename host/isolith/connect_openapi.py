@@ -66,13 +66,9 @@ def _with_token(found: OpenApi, api: type[OpenApi], source: str) -> OpenApi:
 
 
 def _made(source: str, make: Callable[[type[OpenApi]], OpenApi]) -> Connector:
-    try:
-        from isolith_bindings.openapi import OpenApi  # noqa: PLC0415 - slow to load
+    from isolith_bindings.openapi import OpenApi  # noqa: PLC0415 - slow to load
 
+    try:
         return make(OpenApi)
-    except ImportError as error:
-        if (error.name or "").startswith("isolith"):
-            raise
-        raise ConnectError(f"`{source}`: OpenAPI documents need the package `{error.name}`") from error
     except (BindError, UsageError) as error:
         raise ConnectError(f"`{source}`: {error}") from error
