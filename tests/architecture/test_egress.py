@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,10 +30,10 @@ ALLOWED = {
 NOT_OURS_TO_JUDGE = ("runtime/isolith_runtime/guest/absent.py", "host/isolith/durable_runs.py")
 
 
-def imports(tree: ast.Module) -> set[str]:
+def imports(module: ast.Module) -> set[str]:
     """Every module that a file imports, wherever in it; `from a import b` counts as `a` and as `a.b`."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(module):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -40,8 +41,13 @@ def imports(tree: ast.Module) -> set[str]:
     return found
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def network(path: Path) -> set[str]:
-    found = imports(ast.parse(path.read_text()))
+    found = imports(tree(path))
     return {known for known in NETWORK for name in found if name == known or name.startswith(f"{known}.")}
 
 
@@ -67,7 +73,7 @@ def test_no_socket_is_opened_elsewhere() -> None:
     for name, path in files().items():
         if name.startswith("bindings/isolith_bindings/egress"):
             continue
-        calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        calls = [node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
         names = {call.attr for call in calls if isinstance(call, ast.Attribute)}
         assert not names & CONNECTING, name
 
