@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     from isolith_bindings.mcp.connector import McpServer
     from isolith_bindings.mcp.descriptions import HttpServer, SseServer, StdioServer
     from isolith_bindings.mcp.scopes import Sharing
+    from isolith_bindings.openapi import ApiKey, Basic, ClientCertificate, OAuthClient, OpenApi
 
 __all__ = [
     "UNLIMITED",
+    "ApiKey",
+    "Basic",
     "BudgetError",
     "Budgets",
     "CallContext",
     "CallError",
+    "ClientCertificate",
     "CodeMode",
     "Condition",
     "ConnectError",
@@ -35,6 +39,8 @@ __all__ = [
     "HttpServer",
     "IsolithError",
     "McpServer",
+    "OAuthClient",
+    "OpenApi",
     "Outcome",
     "Policy",
     "Rule",
@@ -49,8 +55,13 @@ __all__ = [
 ]
 
 _LATER = {
+    "ApiKey": "isolith_bindings.openapi",
+    "Basic": "isolith_bindings.openapi",
+    "ClientCertificate": "isolith_bindings.openapi",
     "HttpServer": "isolith_bindings.mcp.descriptions",
     "McpServer": "isolith_bindings.mcp.connector",
+    "OAuthClient": "isolith_bindings.openapi",
+    "OpenApi": "isolith_bindings.openapi",
     "Sharing": "isolith_bindings.mcp.scopes",
     "SseServer": "isolith_bindings.mcp.descriptions",
     "StdioServer": "isolith_bindings.mcp.descriptions",
