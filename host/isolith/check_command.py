@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, cast
+
+import anyio.to_thread
 
 from isolith.checking import diagnostic, look
 from isolith.code_mode import CodeMode
@@ -17,6 +20,7 @@ from isolith.json_form import to_json_form, to_json_text
 from isolith.normalize import Prepared, prepare
 from isolith.outcome import Diagnostic
 from isolith.terminal import visible
+from isolith.type_checker import type_checker, types_of
 from isolith_runtime.image.builder import open_store
 
 if TYPE_CHECKING:
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
 
     from isolith.json_form import JsonValue
     from isolith.terminal import Terminal
-    from isolith_bindings.check import Report
+    from isolith_bindings.check import Finding, Report
     from isolith_bindings.connector import Connector
 
 Place = tuple[str, int, int]
@@ -72,8 +76,12 @@ async def check_script(
     connectors: Mapping[str, Connector],
     max_bytes: int,
     ask: Callable[[str], Awaitable[Place | None]] | None,
+    types: str | None = None,
 ) -> Checked:
-    """Everything that is wrong with one script. `ask` has the guest parse a text; None where there is no guest."""
+    """Everything that is wrong with one script.
+
+    `ask` has the guest parse a text; None where there is no guest. `types` is the command of a type checker.
+    """
     prepared = prepare(source, max_bytes)
     if not isinstance(prepared, Prepared):
         return Checked(name, (prepared.diagnostic,))
@@ -81,9 +89,21 @@ async def check_script(
     doubtful = not report.looked or any(finding.kind == "syntax" for finding in report.findings)
     if doubtful:
         return await _of_doubtful(name, prepared, report, ask)
-    errors = [diagnostic(finding, prepared, warning=False) for finding in report.findings if finding.certain]
-    warnings = [diagnostic(finding, prepared, warning=True) for finding in report.findings if not finding.certain]
+    findings = (*report.findings, *await _typed(prepared, connectors, report, types))
+    errors = [diagnostic(finding, prepared, warning=False) for finding in findings if finding.certain]
+    warnings = [diagnostic(finding, prepared, warning=True) for finding in findings if not finding.certain]
     return Checked(name, tuple(errors), (*prepared.warnings, *warnings))
+
+
+async def _typed(
+    script: Prepared, connectors: Mapping[str, Connector], report: Report, command: str | None
+) -> list[Finding]:
+    """What a type checker adds, on lines of which nothing has been said."""
+    if command is None:
+        return []
+    ask = partial(types_of, script.text, connectors, command, synchronous=report.synchronous)
+    lines = {finding.line for finding in report.findings}
+    return [finding for finding in await anyio.to_thread.run_sync(ask) if finding.line not in lines]
 
 
 async def _of_doubtful(
@@ -126,9 +146,9 @@ async def parse_in_guest(text: str) -> Place | None:
 async def check_all(
     sources: Sequence[tuple[str, str | bytes]], connectors: Mapping[str, Connector], max_bytes: int
 ) -> list[Checked]:
-    """Check each in turn. The guest is asked only where its image is on this machine."""
+    """Check each in turn; the guest is asked where its image is on this machine, a type checker where there is one."""
     ask = parse_in_guest if open_store().info().image is not None else None
-    return [await check_script(name, source, connectors, max_bytes, ask) for name, source in sources]
+    return [await check_script(name, source, connectors, max_bytes, ask, type_checker()) for name, source in sources]
 
 
 def answer(found: Sequence[Checked], terminal: Terminal, *, json: bool) -> int:

@@ -32,6 +32,8 @@ class Report:
     findings: tuple[Finding, ...] = ()
     fatal: Finding | None = None
     looked: bool = True
+    synchronous: bool = False
+    """Whether a call gives its value: the script never awaits."""
 
 
 def check(text: str, connectors: Mapping[str, Connector]) -> Report:
@@ -60,7 +62,8 @@ def _look(tree: ast.Module, text: str, connectors: Mapping[str, Connector]) -> R
     findings = {id(draft): _finding(draft, state) for draft in drafts}
     certain = sorted((draft for draft in drafts if findings[id(draft)].certain), key=lambda draft: draft.order or 0)
     ordered = sorted(findings.values(), key=lambda finding: (finding.line, finding.column))
-    return Report(tuple(dict.fromkeys(ordered)), findings[id(certain[0])] if certain else None)
+    fatal = findings[id(certain[0])] if certain else None
+    return Report(tuple(dict.fromkeys(ordered)), fatal, synchronous=synchronous)
 
 
 def _finding(draft: Draft, state: State) -> Finding:
