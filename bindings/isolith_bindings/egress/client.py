@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Iterable
 
 USER_AGENT = "isolith"
+# What happens before the first byte of a request leaves.
+_UNSENT = (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout)
 
 
 class Egress:
@@ -94,7 +96,7 @@ class Egress:
                     return replace(response, attempts=attempt, waited_s=waited)
             except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as error:
                 pause = back_off(attempt, self._retries)
-                unsent = isinstance(error, (httpcore2.ConnectError, httpcore2.ConnectTimeout))
+                unsent = isinstance(error, _UNSENT)
                 if attempt >= self._retries.attempts or not (unsent or may_repeat(request)):
                     raise _failed(request, error, sent=not unsent) from None
             await self._retries.pause(pause)

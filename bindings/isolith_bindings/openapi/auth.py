@@ -87,7 +87,9 @@ class Auth:
             username = await name.reveal() if isinstance(name, Secret) else name
             password = await credential.password.reveal() if credential.password else ""
             placed = _placed(use, basic(username, password))
-            return replace(placed, secrets=(*placed.secrets, username, password))
+            # A name that is no secret comes back in ordinary answers.
+            hidden = (username, password) if isinstance(name, Secret) else (password,)
+            return replace(placed, secrets=(*placed.secrets, *hidden))
         if isinstance(credential, OAuthClient):
             spent = "" if refused is None else dict(refused.headers).get("Authorization", "").removeprefix("Bearer ")
             return _placed(

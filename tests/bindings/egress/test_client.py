@@ -48,6 +48,34 @@ def test_credentials_go_where_they_belong() -> None:
     assert "k%26y" not in response.url
 
 
+@pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("GET", 204), ("GET", 304)])
+def test_an_answer_without_a_body_may_say_how_one_would_be_encoded(method: str, status: int) -> None:
+    async def main() -> Response:
+        async with loopback(always(status, b"", "Content-Encoding: gzip")) as server:
+            return await fetched(server, Request(method, server.url()))
+
+    response = asyncio.run(main())
+    assert (response.status, response.content) == (status, b"")
+
+
+def test_when_all_connections_are_taken_nothing_was_sent() -> None:
+    async def main() -> CallError:
+        async with loopback(silent) as server:
+            limits = Limits(connections=1, total_s=20, idle_s=20)
+            async with client(server.url(), limits=limits) as egress:
+                taken = asyncio.create_task(egress.send(Request("GET", server.url())))
+                while not server.seen:
+                    await asyncio.sleep(0)
+                with pytest.raises(CallError) as caught:
+                    await egress.send(Request("POST", server.url()), total_s=0.2)
+                taken.cancel()
+                await asyncio.gather(taken, return_exceptions=True)
+                assert len(server.seen) == 1
+                return caught.value
+
+    assert asyncio.run(main()).kind == "tool_timeout"
+
+
 def test_connections_are_used_again() -> None:
     connections: list[object] = []
 

@@ -12,7 +12,7 @@ from typing import TypedDict, Unpack
 
 import pytest
 import trustme
-from tests.bindings.egress.loopback import Seen, answer, client, loopback
+from tests.bindings.egress.loopback import Seen, always, answer, client, loopback
 
 from isolith_bindings.egress import Destinations, Egress
 from isolith_bindings.errors import CallError
@@ -261,6 +261,15 @@ def test_what_a_server_repeats_of_a_credential_is_masked() -> None:
                 assert base64.b64encode(CANARY.encode()).decode()[4:20] not in text
 
     asyncio.run(main())
+
+
+def test_a_name_that_is_no_secret_is_not_masked() -> None:
+    async def main() -> bytes:
+        async with loopback(always(200, b"ada@example.test wrote this")) as bench, client(bench.url()) as egress:
+            auth = auth_of(egress, Basic("ada@example.test", KEY), bench.url())
+            return (await send(plan_of(bench.url("")), egress, auth, 10)).content
+
+    assert asyncio.run(main()) == b"ada@example.test wrote this"
 
 
 def test_the_dry_run_shows_all_but_the_secrets() -> None:
