@@ -11,7 +11,7 @@ if it names the method without wildcards, and a `deny` stands. What is denied wh
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
@@ -88,6 +88,18 @@ class Policy(BaseModel):
 def as_policy(policy: Policy | Preset) -> Policy:
     """A policy by the name of its preset; a policy stays itself."""
     return policy if isinstance(policy, Policy) else Policy(preset=policy)
+
+
+def idle_rules(policy: Policy, connectors: Iterable[Connector]) -> list[str]:
+    """The rules that fit no method of these connectors, by what they name: a name that was misspelt, perhaps."""
+    methods = [
+        (connector.name, method) for connector in connectors for method in ungoverned(connector).methods.values()
+    ]
+    return [
+        f"{rule.name or f'rule {number}'} ({rule.described})"
+        for number, rule in enumerate(policy.rules, 1)
+        if not any(rule.reaches(name, method) for name, method in methods)
+    ]
 
 
 def _strictest(decisions: list[Decision]) -> Decision:

@@ -19,7 +19,7 @@ from isolith.json_form import to_json_text
 from isolith_bindings.availability import why_absent
 from isolith_bindings.connector import offered
 from isolith_bindings.names import did_you_mean
-from isolith_bindings.policy import as_policy, govern, ungoverned
+from isolith_bindings.policy import as_policy, govern, idle_rules, ungoverned
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -71,6 +71,8 @@ def list_(
     decided = as_policy(command.policy_of(policy, config))
 
     async def use(connectors: list[Connector]) -> list[dict[str, object]]:
+        for rule in idle_rules(decided, connectors):
+            command.terminal().say(f"isolith: {rule} fits no method of what is connected")
         return [listed(govern(connector, decided)) for connector in connectors]
 
     found = command.consulted(specs, config, use)

@@ -16,7 +16,7 @@ from isolith_bindings.connector import Annotations, Connector, offered
 from isolith_bindings.connector import Policy as Action
 from isolith_bindings.errors import CallError
 from isolith_bindings.functions import as_connector, method
-from isolith_bindings.policy import Policy, Preset, as_policy, govern, ungoverned
+from isolith_bindings.policy import Policy, Preset, as_policy, govern, idle_rules, ungoverned
 from isolith_bindings.rules import Rule, effect_of
 from isolith_bindings.testing import RecordingConnector, a_context, a_method
 
@@ -292,6 +292,16 @@ def test_what_is_no_rule_is_refused(rule: dict[str, object], said: str) -> None:
     with pytest.raises(ValidationError) as caught:
         rules(rule)
     assert said in str(caught.value)
+
+
+def test_a_rule_that_fits_nothing_is_told() -> None:
+    policy = rules(
+        {"match": "dosc.*", "action": "deny"},
+        {"match": "docs.get", "action": "deny"},
+        {"match": "*.drop", "action": "deny", "effect": "delete", "name": "no drops"},
+    )
+    server = govern(a_server("get"), policy)
+    assert idle_rules(policy, [server]) == ["rule 1 (`dosc.*`)", "no drops (`*.drop`, effect delete)"]
 
 
 # ---------------------------------------------------------------------------------------------- the governed view

@@ -73,6 +73,12 @@ def test_a_policy_is_seen_in_the_list(specs: list[str]) -> None:
     assert found(isolith("connectors", "list", *specs, "--policy", "readonly", "--json"))["docs"]["denied"] == 1
 
 
+def test_a_rule_that_fits_nothing_is_said(specs: list[str], tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text('rules = [{ match = "cmr.*", action = "deny" }]')
+    result = isolith("connectors", "list", *specs[:2], "--policy", str(tmp_path / "policy.toml"))
+    assert result.stderr == "isolith: rule 1 (`cmr.*`) fits no method of what is connected\n"
+
+
 def test_the_list_for_people(specs: list[str]) -> None:
     lines = isolith("connectors", "list", *specs).stdout.splitlines()
     assert lines[:2] == ["crm: Contacts.", "    2 methods, 1 of them asked, 1 denied (this process)"]
