@@ -27,17 +27,17 @@ class Asker:
     """Asks for one execution. `context` makes what a preview is called with; `expiry`: how long a question waits."""
 
     def __init__(
-        self, recorder: CallRecorder, context: Callable[[Use], CallContext], expiry: timedelta | None = EXPIRY
+        self, recorder: CallRecorder, context: Callable[[Use], CallContext], expiry: timedelta | None = None
     ) -> None:
         self._recorder = recorder
         self._context = context
-        self._expiry = expiry
+        self._expiry = EXPIRY if expiry is None else expiry
 
     async def ask(self, use: Use, reason: str) -> PendingCall | None:
         """Put the question; None where a grant answers it. Raises CallError for what could not be made anyway."""
         _check(use)
         effect = await self._effect(use)
-        expires_at = None if self._expiry is None else datetime.now(UTC) + self._expiry
+        expires_at = datetime.now(UTC) + self._expiry
         call = await self._recorder.asked(use, reason, effect, expires_at)
         return None if call.status == "approved" else question(use, call)
 

@@ -146,6 +146,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
             ceilings=config.config.granted if config else None,
             journal=executions_command.journal_url() if specs or config else None,
             origin=executions_command.origin_of(specs, configured, policy),
+            tend=False,
             check=check,
         )
         # Stdout is for the answer: what a connector prints goes with everything else.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +15,7 @@ from isolith.durability import Durable
 from isolith.durable_runs import Doors, DurableRuns, owner_name
 from isolith.errors import UsageError
 from isolith.execution import Execution
+from isolith.journal.errors import JournalError
 from isolith.journals import Journals
 from isolith.ledger import Ledger
 from isolith.order import Order
@@ -41,14 +43,15 @@ if TYPE_CHECKING:
 class CodeMode:
     """Runs scripts against a set of connectors, each in an isolate of its own.
 
-    `connectors`: decorated classes, instances, modules, functions or `Connector`s. `ceilings`: how far a caller may
-    raise a budget. `policy`: a preset by its name, or a `Policy` with rules; what it denies exists for no script, what
-    it asks about pauses the run. `journal`: where runs are kept that wait for a person or outlive this process, a file
-    or `postgresql://...`; without one, runs that wait are kept until this is closed. `origin`: how the connectors are
-    found again, as JSON of the caller's, kept with each run. `check`: `strict` refuses what is
-    certainly wrong before it runs; `warn` only says so; `off`. `home`: where images are kept, in place of the user's
-    cache folder. Use it as `async with`, so that connectors are closed; safe for many executions at a time, in one
-    event loop.
+    `connectors`: decorated classes, instances, modules, functions or `Connector`s. `policy`: a preset by its name, or a
+    `Policy` with rules; what it denies exists for no script, what it asks about pauses the run. `journal`: where runs
+    are kept that wait for a person or outlive this process, a file or `postgresql://...`; without one, runs that wait
+    are kept until this is closed. `origin`: how the connectors are found again, as JSON of the caller's, kept with each
+    run. `tend`: take over runs of this origin whose host stopped, and end those whose questions nobody answered; by
+    default where a journal was given. `check`: `strict` refuses what is certainly wrong before it runs; `warn` only
+    says so; `off`. `ceilings`: how far a caller may raise a budget. `home`: where images are kept, in place of the
+    user's cache folder. Use it as `async with`, so that connectors are closed; safe for many executions at a time, in
+    one event loop.
     """
 
     def __init__(  # noqa: PLR0913 - all are options
@@ -58,6 +61,7 @@ class CodeMode:
         policy: Policy | Preset = "trusted",
         journal: Journal | str | Path | None = None,
         origin: str = "null",
+        tend: bool | None = None,
         check: CheckMode = "strict",
         ceilings: HostPolicy | None = None,
         home: Path | None = None,
@@ -68,6 +72,8 @@ class CodeMode:
         self._owner = owner_name()
         self._journals = Journals(journal)
         self._origin = origin
+        self._tend = self._journals.given if tend is None else tend
+        self._tending: asyncio.Task[None] | None = None
         self._check: CheckMode = check
         self._ceilings = ceilings or HostPolicy()
         self._home = home
@@ -76,6 +82,8 @@ class CodeMode:
     async def __aenter__(self) -> Self:
         await asyncio.gather(*(connector.start() for connector in self.connectors))
         self.catalog.follow()
+        if self._tend:
+            self._tending = asyncio.create_task(self._tend_runs())
         return self
 
     async def __aexit__(
@@ -85,6 +93,9 @@ class CodeMode:
 
     async def aclose(self) -> None:
         """Cancel what runs, wait for its outcomes, close the connectors. Idempotent."""
+        if self._tending is not None:
+            self._tending.cancel()
+            await asyncio.wait([self._tending])
         running = list(self._running)
         for execution in running:
             execution.cancel()
@@ -92,6 +103,15 @@ class CodeMode:
             await execution.outcome()
         await asyncio.gather(*(connector.aclose() for connector in self.connectors))
         await self._journals.close()
+
+    async def _tend_runs(self) -> None:
+        """Now and then, as long as this is open. What the journal cannot do now it may be able to do later."""
+        runs = await self.runs()
+        while True:
+            with contextlib.suppress(JournalError):
+                await runs.expire()
+                await runs.recover(self._origin)
+            await asyncio.sleep(_TEND_S)
 
     async def runs(self) -> DurableRuns:
         """The runs of the journal: what waits for people, and what can be gone on with."""
@@ -251,6 +271,10 @@ class CodeMode:
                 )
 
         return asyncio.run(once())
+
+
+_TEND_S = 10.0
+"""Seconds between two looks for what was left or has expired."""
 
 
 def _validator(result_type: Any) -> Callable[[object], object]:  # noqa: ANN401 - whatever pydantic takes for a type

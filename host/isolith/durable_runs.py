@@ -124,7 +124,7 @@ class DurableRuns:
         if execution.status not in {"paused", "running"}:
             message = f"execution {execution_id} is {execution.status}: there is nothing to go on with"
             raise WrongStatus(message, execution.status)
-        if execution.pending:
+        if execution.status == "paused" and execution.pending:
             raise UsageError(f"{execution.pending} calls of execution {execution_id} still wait for an answer")
         return await self._go_on(execution_id, await self._load(execution_id))
 
@@ -141,12 +141,16 @@ class DurableRuns:
             raise WrongStatus(message, execution.status)
         return await self._go_on(execution_id, (await self._load(execution_id)).for_retry(), "retry")
 
-    async def recover(self) -> list[Outcome]:
-        """Take over what hosts that stopped have left, one after another; each runs to its next end."""
+    async def recover(self, origin: str | None = None) -> list[Outcome]:
+        """Take over what hosts that stopped have left, one after another; each runs to its next end.
+
+        `origin`: only runs that were started so, whose connectors are therefore the same.
+        """
         found: list[Outcome] = []
         for execution_id in await self.journal.leases.abandoned():
-            with contextlib.suppress(Leased, WrongStatus):
-                found.append(await self.take_over(execution_id))
+            with contextlib.suppress(Leased, WrongStatus, UnknownEntry):
+                if origin is None or (await self.journal.executions.order(execution_id)).origin == origin:
+                    found.append(await self.take_over(execution_id))
         return found
 
     async def take_over(self, execution_id: str) -> Outcome:

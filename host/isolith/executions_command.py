@@ -22,8 +22,8 @@ from isolith.command import Json, guarded
 from isolith.errors import UsageError
 from isolith.folders import data_folder
 from isolith.journal.executions import Filter
-from isolith.journal.journal import Journal
 from isolith.journal.statuses import EXECUTION_MOVES
+from isolith.journals import open_journal
 from isolith.json_form import to_json_text
 from isolith.request import read_data
 from isolith.run_command import Form, answer
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from isolith.durable_runs import DurableRuns
+    from isolith.journal.journal import Journal
     from isolith.journal.model import Execution
     from isolith.journal.statuses import ExecutionStatus
     from isolith.outcome import Outcome
@@ -247,7 +248,7 @@ def _as_data(execution: Execution) -> dict[str, object]:
 
 def _in_journal(use: Callable[[Journal], Awaitable[T]]) -> T:
     async def once() -> T:
-        async with await Journal.open(journal_url()) as journal:
+        async with await open_journal(journal_url()) as journal:
             return await use(journal)
 
     return asyncio.run(once())
@@ -257,7 +258,7 @@ def _with_runs(which: str, use: Callable[[DurableRuns, str], Awaitable[T]], *, c
     """What `use` makes of an execution, with the connectors it was started with."""
 
     async def once() -> T:
-        async with await Journal.open(journal_url()) as journal:
+        async with await open_journal(journal_url()) as journal:
             execution_id = await _find(journal, which)
             origin = json.loads((await journal.executions.order(execution_id)).origin)
             async with _code_mode(journal, origin if connected else None) as code_mode:
@@ -279,11 +280,12 @@ async def _find(journal: Journal, which: str) -> str:
 
 def _code_mode(journal: Journal, origin: dict[str, Any] | None) -> CodeMode:
     if origin is None:
-        return CodeMode(journal=journal)
+        return CodeMode(journal=journal, tend=False)
     config = command.read_configuration(origin.get("config"))
     return CodeMode(
         command.connectors_of(origin.get("connect"), config),
         policy=command.policy_of(origin.get("policy"), config),
         ceilings=config.config.granted if config else None,
         journal=journal,
+        tend=False,
     )

@@ -7,6 +7,13 @@ import tempfile
 from pathlib import Path
 
 from isolith.journal.journal import Journal
+from isolith.journal.transaction import Settings
+from isolith_bindings.secrets import redact
+
+
+async def open_journal(url: str) -> Journal:
+    """Open a journal that takes no secret which is known in this process. Raises JournalError, UsageError."""
+    return await Journal.open(url, Settings(redact=redact))
 
 
 class Journals:
@@ -23,7 +30,7 @@ class Journals:
         """The journal. Raises JournalError, UsageError."""
         async with self._lock:
             if self._journal is None:
-                self._journal = await Journal.open(self._url())
+                self._journal = await open_journal(self._url())
             return self._journal
 
     async def close(self) -> None:

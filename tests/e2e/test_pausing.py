@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import CodeMode, connector, method
+from isolith import CodeMode, asking, connector, durable_runs, method
+from isolith import code_mode as code_mode_module
+from isolith.history import History, load_history
+from isolith.journal.errors import AlreadyDecided, DigestMismatch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from isolith.journal.journal import Journal
 
 pytestmark = pytest.mark.anyio
 
@@ -154,3 +163,87 @@ async def test_a_pause_in_a_pause(bank: CodeMode) -> None:
         outcome = await bank.approve(outcome.execution_id, outcome.pending[0].call_id)
     assert outcome.value == ["paid 0 to 0", "paid 1 to 1", "paid 2 to 2"]
     assert outcome.usage.passes == 4
+
+
+async def test_two_reviewers_in_any_order_while_it_runs_on(ledger: Ledger, tmp_path: Path) -> None:
+    script = "import asyncio\nsorted(await asyncio.gather(*[bank.pay(to=str(n), amount=n) for n in range(5)]))"
+    journal = tmp_path / "journal.db"
+    async with CodeMode([bank_of(ledger)], journal=journal) as one, CodeMode([bank_of(ledger)], journal=journal) as two:
+        paused = await one.execute(script)
+        waiting = list(paused.pending)
+        assert len(waiting) == 5
+        outcomes = [
+            await host.approve(paused.execution_id, call.call_id, digest=call.digest, who=f"reviewer {position % 2}")
+            for position, (host, call) in enumerate(zip([one, two, one, two, one], waiting[::-1], strict=True))
+        ]
+        assert [outcome.status for outcome in outcomes] == ["paused"] * 4 + ["completed"]
+        assert outcomes[-1].value == [f"paid {n} to {n}" for n in range(5)]
+        assert len(ledger.done) == 5
+        with pytest.raises(AlreadyDecided) as late:
+            await two.reject(paused.execution_id, waiting[0].call_id)
+        assert "approved" in str(late.value) or "approve" in str(late.value)
+
+
+async def test_an_answer_about_other_arguments_is_refused(bank: CodeMode, ledger: Ledger) -> None:
+    paused = await bank.execute(ASYNC)
+    with pytest.raises(DigestMismatch):
+        await bank.approve(paused.execution_id, paused.pending[0].call_id, digest="0" * 64)
+    assert ledger.done == [("balance", "a")]
+
+
+async def test_answers_that_come_while_the_script_still_works_are_taken_at_once(bank: CodeMode) -> None:
+    script = """
+import asyncio
+async def busy():
+    while not done:
+        await asyncio.sleep(0.01)
+done = []
+work = asyncio.create_task(busy())
+got = await bank.pay(to="b", amount=1)
+done.append(1)
+await work
+got
+"""
+    execution = bank.start(script)
+    async for event in execution.events():
+        if event["event"] == "call_pending":
+            break
+    [waiting] = execution.pending()
+    final = await bank.approve(execution.execution_id, waiting.call_id)
+    assert (final.status, final.value, final.usage.passes) == ("completed", "paid 1 to b", 1)
+
+
+async def test_nobody_s_answer_ends_the_run_by_itself(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "EXPIRY", timedelta(seconds=-1))
+    monkeypatch.setattr(code_mode_module, "_TEND_S", 0.02)
+    async with CodeMode([bank_of(ledger)], journal=tmp_path / "journal.db") as code_mode:
+        paused = await code_mode.execute(ASYNC)
+        assert paused.status == "paused"
+        runs = await code_mode.runs()
+        async with asyncio.timeout(20):
+            while (ended := await runs.outcome(paused.execution_id)).status == "paused":
+                await asyncio.sleep(0.02)
+    assert ended.error is not None
+    assert (ended.status, ended.error.kind, ended.error.tool) == ("expired", "expired", "bank.pay")
+    assert ledger.done == [("balance", "a")]
+
+
+async def test_another_way_than_the_journal_s_is_told_with_both_sides(
+    bank: CodeMode, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paused = await bank.execute(SYNC)
+
+    async def changed(journal: Journal, execution_id: str) -> History:
+        history = await load_history(journal, execution_id)
+        return dataclasses.replace(
+            history, order=dataclasses.replace(history.order, script=SYNC.replace('account="a"', 'account="z"'))
+        )
+
+    monkeypatch.setattr(durable_runs, "load_history", changed)
+    final = await bank.approve(paused.execution_id, paused.pending[0].call_id)
+    assert final.error is not None
+    assert (final.status, final.error.kind) == ("failed", "diverged")
+    assert "bank.balance (call 1" in final.error.message
+    assert ledger.done == [("balance", "a")]
