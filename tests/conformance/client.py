@@ -80,8 +80,15 @@ def calls(connector: McpServer) -> list[tuple[str, dict[str, object]]]:
     told = GIVEN.get("toolCalls")
     if isinstance(told, list):
         return [(str(call["name"]), call["arguments"]) for call in cast("list[dict[str, dict[str, object]]]", told)]
-    tools = [method.original for name, method in connector.methods.items() if name not in _EXTRAS]
-    return [(tool, ARGUMENTS.get(tool, {})) for tool in tools]
+    tools = [method for name, method in connector.methods.items() if name not in _EXTRAS]
+    return [(tool.original, ARGUMENTS.get(tool.original) or sample(tool.parameters)) for tool in tools]
+
+
+def sample(schema: dict[str, object]) -> dict[str, object]:
+    """Something for each parameter that has to be there."""
+    properties = cast("dict[str, dict[str, object]]", schema.get("properties") or {})
+    required = cast("list[str]", schema.get("required") or [])
+    return {name: SAMPLES.get(str(properties.get(name, {}).get("type"))) for name in required}
 
 
 _EXTRAS = {"read_resource", "list_resources", "list_resource_templates", "get_prompt", "list_prompts"}

@@ -218,7 +218,9 @@ class Connection:
             self.callbacks.changed("resources")
 
     def _listen(self) -> None:
-        if self.era == "modern":
+        declared = self.client.session.server_capabilities
+        changes = declared is not None and declared.tools is not None and declared.tools.list_changed is True
+        if self.era == "modern" and changes:
             self._keep(asyncio.create_task(self._subscribe()))
 
     async def _subscribe(self) -> None:

@@ -330,7 +330,10 @@ def _checked(tool: str, bound: Bound, arguments: Mapping[str, object], context: 
             f"it takes {' and '.join(f'`{name}`' for name in sorted(bound.names))}" if bound.names else "it takes none"
         )
         raise CallError("invalid_arguments", f"{tool} has no parameter `{unknown[0]}`: {takes}", hint=hint)
-    problems = bound.arguments.problems(values)
+    required = bound.method.parameters.get("required")
+    # None for what may be left out is sent as it is: some servers take it for nothing, and theirs is the last word.
+    given = {k: v for k, v in values.items() if v is not None or (isinstance(required, list) and k in required)}
+    problems = bound.arguments.problems(given)
     if problems:
         raise CallError("invalid_arguments", f"{tool}: {'; '.join(map(str, problems[:3]))}", hint=hint)
     return values

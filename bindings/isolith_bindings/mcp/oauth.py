@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NoReturn, cast
 
@@ -24,7 +23,7 @@ from isolith_bindings.mcp.tokens import MemoryTokenStore, TokenStore
 from isolith_bindings.secrets import Secret, remember
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from mcp.client.auth import AuthorizationCodeResult
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from isolith_bindings.mcp.oauth import NOBODY, OAuth, SignIn, authentication
 from isolith_bindings.mcp.questions import Questions
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable
 
     from mcp.client.auth import AuthorizationCodeResult

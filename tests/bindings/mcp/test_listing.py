@@ -102,7 +102,7 @@ async def test_odd_entries_cost_themselves() -> None:
 
 @given(st.lists(st.lists(st.text(min_size=1), max_size=5), min_size=1, max_size=6))
 async def test_every_name_is_found_once(names: list[list[str]]) -> None:
-    pages = [
+    pages: list[dict[str, object]] = [
         {"tools": entries(*page), **({"nextCursor": str(i + 1)} if i + 1 < len(names) else {})}
         for i, page in enumerate(names)
     ]

@@ -154,7 +154,7 @@ async def test_who_waits_and_is_cancelled_holds_up_nobody() -> None:
         await turn()
         second.cancel()
         release.set()
-        assert await asyncio.gather(first, third) == [1, 1]
+        assert list(await asyncio.gather(first, third)) == [1, 1]
 
 
 async def test_a_call_that_is_cancelled_stops_no_server_that_is_being_started() -> None:

@@ -66,6 +66,9 @@ async def failures(bench: Bench) -> None:
     missing = await bench.failure("add")
     assert (missing.kind, missing.message) == ("invalid_arguments", "box.add: `a` is missing")
     assert "expected integer" in (await bench.failure("add", a="1")).message
+    # None for what may be left out is the server's to judge; for what may not, it is wrong here.
+    assert (await bench.failure("add", a=1, b=None)).kind == "tool_error"
+    assert (await bench.failure("add", a=None)).kind == "invalid_arguments"
     unknown = await bench.failure("add", a=1, c=2)
     assert unknown.message == "box.add has no parameter `c`: it takes `a` and `b`"
     undeclared = await bench.failure("summary")

@@ -75,7 +75,7 @@ def test_the_wrapper_of_a_library_is_taken_off() -> None:
 
 
 def test_what_was_promised_is_checked_and_what_came_is_kept() -> None:
-    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    schema: dict[str, object] = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     assert value({"content": [], "structuredContent": {"n": 1}}, schema) == {"n": 1}
     with pytest.raises(CallError) as caught:
         value({"content": [], "structuredContent": {"n": "x"}}, schema)
