@@ -173,7 +173,7 @@ class Catalog:
         snippet = self._snippet(path)
         if snippet is not None:
             return describe_snippet(snippet, detail, budget)
-        found = self._targets.find(path)
+        found = self._targets.find_or_type(path)
         if found.method is None:
             learnt = self.observations.of(found.connector.name)
             return describe_connector(found.connector, detail, budget, learnt)

@@ -5,6 +5,7 @@ Where there is no such thing the answer is an error that says what is nearest, n
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,10 @@ from isolith_bindings.rendering import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+
+_CLASS = re.compile(r"\b[A-Z]\w*")
+"""What may be a type that is declared, in a signature."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,18 @@ class Targets:
                 if rest and first in self._connectors:
                     raise  # the nearest names within it say more than those of all connectors
         raise errors[0]
+
+    def find_or_type(self, path: str) -> Target:
+        """The same, where `crm.Contact` may also be a type: that of the first method whose signature names it."""
+        try:
+            return self.find(path)
+        except CallError:
+            for first, rest in names.paths(path, self._connectors):
+                found = names.resolve(first, {known: known for known in self._connectors})
+                method = None if found is None else _naming(self._connectors[found], rest)
+                if found is not None and method is not None:
+                    return Target(self._connectors[found], method, rest)
+            raise
 
     def _inside(self, connector: Connector, rest: str) -> Target:
         try:
@@ -111,6 +128,15 @@ def no_such_type(target: Target) -> CallError:
     """That a method has no type, and no variant, of this name."""
     method = f"{target.connector.name}.{target.method.name if target.method else ''}"
     return CallError("unknown_tool", f"{method} has no type `{target.rest}`", hint=f'see describe("{method}")')
+
+
+def _naming(connector: Connector, type_name: str) -> Method | None:
+    """The first method whose signature names a type."""
+    folded = names.fold(type_name)
+    for method in offered(connector).values() if type_name[:1].isupper() else ():
+        if folded in map(names.fold, _CLASS.findall(method.signature)):
+            return method
+    return None
 
 
 def _known(connector: Connector, name: str) -> Method | None:

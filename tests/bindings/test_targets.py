@@ -122,6 +122,8 @@ def test_what_a_server_says_of_itself_is_marked_unless_the_host_trusts_it() -> N
         "github.list_issues.issue",
         "tools.github.listIssues.Issue",
         'github["list-issues"]["Issue"]',
+        "github.Issue",
+        "github.ISSUE",
     ],
 )
 def test_a_type(path: str) -> None:

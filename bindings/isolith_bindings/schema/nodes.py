@@ -89,9 +89,9 @@ def union(options: list[Node]) -> Node:
     if ANY in flat:
         return ANY
     values = [value for option in flat if isinstance(option, Values) for value in option.values]
-    kinds = list(
-        dict.fromkeys(option for option in flat if not isinstance(option, Values) and option not in {NEVER, NONE})
-    )
+    others = (option for option in flat if not isinstance(option, Values) and option not in {NEVER, NONE})
+    # By their text: of two values that Python calls equal, 1 and True, each is kept.
+    kinds = list({text(option): option for option in others}.values())
     # A value of a type that is there already says nothing more.
     values = [value for value in values if Plain(type(value).__name__) not in kinds]
     has_none = NONE in flat or None in values

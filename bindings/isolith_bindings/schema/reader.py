@@ -24,6 +24,7 @@ from isolith_bindings.schema.nodes import (
     Values,
     union,
 )
+from isolith_bindings.schema.nodes import text as show
 from isolith_bindings.schema.parts import items, mapping, text, texts, type_names
 from isolith_bindings.schema.references import REFERENCES, References, named
 from isolith_bindings.schema.typenames import TypeNames, singular
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 class Limits:
     """How much of a schema is read; what is beyond is `Any`."""
 
-    nodes: int = 800
+    nodes: int = 600
     depth: int = 12
     records: int = 60
     fields: int = 200
@@ -75,6 +76,7 @@ class Reader:
         self._references = References(root)
         self._merging = Merging(self._references)
         self._declared: dict[int, str] = {}
+        self._alike: dict[object, str] = {}
         self._under_way: set[int] = set()
         self._nodes = 0
         self.records: dict[str, Record] = {}
@@ -102,12 +104,14 @@ class Reader:
     def _read(self, schema: object, at: _Place) -> Node:
         if schema is False:
             return NEVER
-        self._nodes += 1
-        # The arguments themselves are always read, however much one of them holds.
-        spent = self._nodes > self._limits.nodes and at.depth > 1
-        if not isinstance(schema, dict) or at.depth > self._limits.depth or spent:
+        if not isinstance(schema, dict) or at.depth > self._limits.depth:
             return ANY
         said = cast("JsonSchema", schema)
+        # What holds nothing costs nothing, and the arguments themselves are read however much one of them holds.
+        if _holds(said):
+            self._nodes += 1
+            if self._nodes > self._limits.nodes and at.depth > 1:
+                return ANY
         target = self._named(said)
         if target is not None:
             return self._referred(*target, at)
@@ -128,15 +132,15 @@ class Reader:
         mark = id(target)
         known = self._declared.get(mark) or self._names.known(name, target)
         if known is not None:
-            return Plain(known)
+            return _with_null(Plain(known), mapping(target))
         if mark in self._under_way or not isinstance(target, dict):
             return ANY if mark in self._under_way or target is not False else NEVER
         self._under_way.add(mark)
         try:
             merged = self._merging.merged(cast("object", target))
             place = _Place(name or at.name, at.depth)
-            if isinstance(merged, dict) and _is_record(merged) and self._room():
-                return self._declare(merged, place, cast("object", target))
+            if isinstance(merged, dict) and _is_record(_without_null(merged)) and self._room():
+                return _with_null(self._declare(_without_null(merged), place, cast("object", target)), merged)
             return (ANY if merged else NEVER) if isinstance(merged, bool) else self._merged(merged, place)
         finally:
             self._under_way.discard(mark)
@@ -255,8 +259,24 @@ class Reader:
             self._declared[id(target)] = name
         self.sources[name] = schema
         self.records[name] = Record(name, ())  # its place in the order, before what it holds
-        self.records[name] = self._record(schema, _Place(name, at.depth))
+        record = self._record(schema, _Place(name, at.depth))
+        same = self._same(record) if target is None else name
+        if same != name:  # another place has the very same type
+            del self.records[name], self.sources[name]
+            return Plain(same)
+        self.records[name] = record
         return Plain(name)
+
+    def _same(self, record: Record) -> str:
+        """The name of the first type that holds the same, as it is written: 1 is not True here."""
+        fields = [(field.name, show(field.node), field.required, field.words, field.notes) for field in record.fields]
+        defaults = [(type(field.default), field.default) for field in record.fields]
+        others = None if record.others is None else show(record.others)
+        try:
+            content = (*fields, *defaults, others, record.words, record.notes)
+            return self._alike.setdefault(content, record.name)
+        except TypeError:  # a default that has no hash
+            return record.name
 
     def _record(self, schema: JsonSchema, at: _Place) -> Record:
         properties = mapping(schema.get("properties"))
@@ -322,6 +342,22 @@ def _is_record(schema: JsonSchema) -> bool:
     names = type_names(schema)
     has_keys = bool(mapping(schema.get("properties")) or texts(schema.get("required")))
     return has_keys and "enum" not in schema and UNIONS not in schema and names in (["object"], [None])
+
+
+def _holds(schema: JsonSchema) -> bool:
+    """Whether there may be other schemas in it."""
+    return any(isinstance(says, (dict, list)) for says in schema.values()) or "$ref" in schema
+
+
+def _without_null(schema: JsonSchema) -> JsonSchema:
+    """A schema of an object or null as that of the object."""
+    names = [name for name in type_names(schema) if name != "null"]
+    return {**schema, "type": "object"} if names == ["object"] else schema
+
+
+def _with_null(node: Node, schema: JsonSchema) -> Node:
+    """The type, or null where its schema allows that."""
+    return union([node, NONE]) if "null" in type_names(schema) or schema.get("nullable") is True else node
 
 
 def _implied(schema: JsonSchema) -> str | None:

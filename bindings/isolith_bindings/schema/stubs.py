@@ -54,20 +54,28 @@ _MAX_COMMENT = 160
 
 @dataclass(frozen=True)
 class Detail:
-    """How much of a method is said. `words` are characters of its description, 0 for none at all."""
+    """How much of a method is said.
+
+    `words` are characters of its description, 0 for none at all; `arguments`: what is said of each; `comments`: what
+    is said of types and their keys.
+    """
 
     limits: Limits = field(default_factory=Limits)
     words: int = 4_000
+    arguments: bool = True
     comments: bool = True
 
 
+_BARE = Detail(words=0, arguments=False, comments=False)
 DETAILS = (
     Detail(),
     Detail(words=1_000),
     Detail(Limits(300, records=20, options=8, values=12), words=400),
-    Detail(Limits(150, depth=4, records=8, fields=40, options=6, values=8), words=200, comments=False),
-    Detail(Limits(60, depth=3, records=0, fields=40, options=4, values=6, value_length=20), words=80, comments=False),
-    Detail(Limits(30, depth=2, records=0, fields=20, options=3, values=3, value_length=12), words=0, comments=False),
+    Detail(Limits(150, depth=4, records=8, fields=60, options=6, values=8), words=300, comments=False),
+    Detail(Limits(120, depth=4, records=3, fields=60, options=6, values=8), words=300, comments=False),
+    Detail(Limits(90, depth=3, records=1, fields=60, options=6, values=8), words=200, comments=False),
+    replace(_BARE, limits=Limits(60, depth=3, records=0, fields=40, options=4, values=6, value_length=20), words=80),
+    replace(_BARE, limits=Limits(30, depth=2, records=0, fields=20, options=3, values=3, value_length=12)),
 )
 """From everything to next to nothing."""
 
@@ -137,7 +145,7 @@ def signature(name: str, parameters: JsonSchema, returns: JsonSchema | bool | No
     """`async def list_issues(*, repo: str, state: Literal['open', 'closed'] = 'open') -> list[Issue]`."""
     subject = Subject(name, parameters, returns)
     for detail in DETAILS:
-        made = _attempt(subject, replace(detail, words=0, comments=False))
+        made = _attempt(subject, replace(detail, words=0, arguments=False, comments=False))
         if made is not None and len(made.signature) <= MAX_SIGNATURE:
             return made.signature
     return _anything(name)
@@ -311,7 +319,7 @@ def _doc(subject: Subject, record: Record, detail: Detail) -> list[str]:
     native = subject.native
     words = quoted(clean(subject.description, detail.words), theirs=not native) if detail.words else []
     said = [(field, _joined((*field.notes, *_unshown(field)), field.words, native=native)) for field in record.fields]
-    lines = [f"{_shown_name(field.name)}: {text}" for field, text in said if text] if detail.comments else []
+    lines = [f"{_shown_name(field.name)}: {text}" for field, text in said if text] if detail.arguments else []
     ours = list(subject.remarks)
     if not all(is_argument(field.name) for field in record.fields):
         ours.append(f"Arguments whose names are no identifiers go in one dict: {subject.name}({{...}})")
