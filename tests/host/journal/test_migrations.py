@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import os
 from pathlib import Path
 
@@ -158,6 +159,12 @@ async def test_what_is_no_journal(url: str, says: str) -> None:
     with pytest.raises(UsageError, match=says) as caught:
         await Journal.open(url)
     assert "hunter2" not in str(caught.value)
+
+
+async def test_a_server_needs_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(UsageError, match=r"pip install 'isolith\[postgres\]'"):
+        await Journal.open("postgresql://u:hunter2@host/db")
 
 
 async def test_what_is_no_database(tmp_path: Path) -> None:
