@@ -133,7 +133,7 @@ class OpenApi:
             return {"items": pagination.items_of(value), "cursor": following}
         return value
 
-    async def check(self, method: Method, arguments: Mapping[str, object]) -> None:
+    def check(self, method: Method, arguments: Mapping[str, object]) -> None:
         """Raises CallError where the call could not be made with these arguments; nothing is sent."""
         loaded = self._ready()
         loaded.plan(loaded.operation(method), arguments, _no_bytes)
