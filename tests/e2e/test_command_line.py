@@ -162,7 +162,7 @@ def test_search_describe_and_catalog(isolith: Isolith) -> None:
     connect = ["--connect", str(QUICKSTART / "crm.py")]
     assert "crm.revenue: Revenue in one year by company" in isolith("search", "revenue", *connect).stdout
     assert "async def revenue(*, year: int) -> dict[str, int]" in isolith("describe", "crm.revenue", *connect).stdout
-    assert "async def list_contacts" in isolith("catalog", *connect).stdout
+    assert "crm.list_contacts(limit: int = 10)" in isolith("catalog", *connect).stdout
 
 
 def test_a_ceiling_is_a_warning(isolith: Isolith) -> None:
