@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 import functools
+import logging
 from typing import TYPE_CHECKING
 
 import mcp_types as types
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     import httpx2
 
     from isolith_bindings.mcp.options import Plan
+
+_log = logging.getLogger(__name__)
 
 PATIENCE_S = 2.0
 """A call waits this long for the next try of a server that failed; if that is later, it is told why."""
@@ -121,14 +124,23 @@ class Life:
         try:
             connection = await self._opened()
         except (StartFailed, CallError) as error:
-            self.failure = error if isinstance(error, StartFailed) else StartFailed(str(error))
-            self.backoff.failed(self.now())
-            self.told.set()
+            self._failed(error if isinstance(error, StartFailed) else StartFailed(str(error)))
             raise
+        except Exception as error:
+            # A bug of ours or of the SDK, which a server may have found: it costs that server, and is no silence.
+            _log.exception("connecting to %s failed", self.plan.server.place)
+            failure = StartFailed(f"{self.plan.server.place} could not be connected: {type(error).__name__}")
+            self._failed(failure)
+            raise failure from error
         self.failure = None
         self.degraded = False
         self.restarts += number > 1
         return connection
+
+    def _failed(self, failure: StartFailed) -> None:
+        self.failure = failure
+        self.backoff.failed(self.now())
+        self.told.set()
 
     async def _opened(self) -> Connection:
         """A connection that has listed its tools, which a session needs to know before they are called."""
