@@ -170,6 +170,9 @@ class Catalog:
             return f"{path}: {error}{f'; {error.hint}' if error.hint else ''}"
 
     def _described(self, path: str, detail: Detail, budget: int | None) -> Description:
+        if path.strip() == SNIPPETS and SNIPPETS not in self.connectors:
+            every = [describe_snippet(snippet, detail) for snippet in self._snippets()]
+            return describe_several(every or ["there are no snippets"], budget or BUDGETS[detail])
         snippet = self._snippet(path)
         if snippet is not None:
             return describe_snippet(snippet, detail, budget)

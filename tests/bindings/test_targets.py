@@ -170,6 +170,11 @@ def test_a_snippet() -> None:
     assert CATALOG.describe("snippets.weekly_report", "summary").text == "snippets.weekly_report: The week in numbers."
 
 
+def test_all_snippets() -> None:
+    assert CATALOG.describe("snippets", "summary").text == "snippets.weekly_report: The week in numbers."
+    assert Catalog([]).describe("snippets").text == "there are no snippets"
+
+
 def test_several_at_once() -> None:
     found = CATALOG.describe(["github.list_issues", "crm", "crm.gett"], "summary")
     assert found.text == (
