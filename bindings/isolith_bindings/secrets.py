@@ -154,7 +154,9 @@ def remember(value: str) -> None:
 def _spellings(value: str) -> Iterator[str]:
     """As it is, in URLs, in JSON, in a repr, and in base64."""
     yield value
-    for encoded in {quote(value, safe=""), quote(value), quote_plus(value)}:
+    once = {quote(value, safe=""), quote(value), quote_plus(value)}
+    # Twice: a URL within a URL.
+    for encoded in once | {quote(each, safe="") for each in once}:
         yield encoded
         yield re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), encoded)
     yield from (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 
 from isolith_bindings.errors import CallError
+from isolith_bindings.secrets import redact
 
 ACCEPT_ENCODING = "gzip, deflate"
 # A body that was encoded more often than this was made to cost time.
@@ -21,7 +22,7 @@ class Body:
         layers = [name for name in names if name not in {"", "identity"}]
         unknown = [name for name in layers if name not in {"gzip", "x-gzip", "deflate"}]
         if unknown or len(layers) > MOST_LAYERS:
-            raise _undecodable(f"its encoding is {encoding!r:.60}, and {ACCEPT_ENCODING} was asked for")
+            raise _undecodable(f"its encoding is {redact(encoding or '')[:60]!r}, and {ACCEPT_ENCODING} was asked for")
         self._layers = [_Inflater(name) for name in reversed(layers)]
         self._cap = cap
         self._kept = bytearray()
