@@ -11,7 +11,7 @@ import httpcore2
 
 from isolith_bindings.egress.decoding import ACCEPT_ENCODING, Body
 from isolith_bindings.egress.messages import Limits, Refused, Request, Response, Retries, check_fields
-from isolith_bindings.egress.network import CheckedNetwork, Resolver, pool, system_resolver
+from isolith_bindings.egress.network import CheckedNetwork, Resolver, pool, shared_trust, system_resolver
 from isolith_bindings.egress.redirects import onward
 from isolith_bindings.egress.retrying import back_off, may_repeat, pause_after
 from isolith_bindings.egress.rules import Destinations, origin_of, split
@@ -111,7 +111,7 @@ class Egress:
             content=request.content,
             extensions={"timeout": self._timeouts()},
         )
-        answer = await self._pool(request.attachment.tls).handle_async_request(outgoing)
+        answer = await (await self._pool(request)).handle_async_request(outgoing)
         try:
             headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
             encodings = ", ".join(value for name, value in headers if name.lower() == "content-encoding")
@@ -124,10 +124,13 @@ class Egress:
             await answer.aclose()
         return Response(answer.status, headers, body.content, body.truncated, request.url)
 
-    def _pool(self, tls: ssl.SSLContext | None) -> httpcore2.AsyncConnectionPool:
+    async def _pool(self, request: Request) -> httpcore2.AsyncConnectionPool:
         """A client certificate has connections of its own: one without it must never use them."""
+        tls = None
+        if origin_of(request.url).scheme == "https":
+            tls = request.attachment.tls or self._tls or await asyncio.to_thread(shared_trust)
         if tls not in self._pools:
-            self._pools[tls] = pool(self._network, self.limits, tls or self._tls)
+            self._pools[tls] = pool(self._network, self.limits, tls)
         return self._pools[tls]
 
     def _timeouts(self) -> dict[str, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 import httpcore2
@@ -106,10 +107,16 @@ def trust() -> ssl.SSLContext:
     return httpcore2.default_ssl_context()
 
 
+@cache
+def shared_trust() -> ssl.SSLContext:
+    """The same, read once in this process: it takes a tenth of a second and more."""
+    return trust()
+
+
 def pool(network: CheckedNetwork, limits: Limits, tls: ssl.SSLContext | None) -> httpcore2.AsyncConnectionPool:
-    """Connections by origin: HTTP/1.1, no proxy, no retries of its own."""
+    """Connections by origin: HTTP/1.1, no proxy, no retries of its own. Without `tls`, for plain http only."""
     return httpcore2.AsyncConnectionPool(
-        ssl_context=tls or trust(),
+        ssl_context=tls,
         max_connections=limits.connections,
         max_keepalive_connections=limits.connections // 4,
         keepalive_expiry=15.0,
