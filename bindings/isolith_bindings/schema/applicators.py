@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from isolith_bindings.names import did_you_mean
 from isolith_bindings.rendering import one_of
 from isolith_bindings.schema.branches import BRANCHES
+from isolith_bindings.schema.quoting import one_line
 from isolith_bindings.schema.values import is_type, shown
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ Members = list[tuple[str, object]]
 Apply = Callable[["Evaluation", object, object, Schemas, "At", "Found"], None]
 
 _MAX_NAMED = 20
+_MAX_NAME = 60
 
 
 def _ref(run: Evaluation, reference: object, value: object, _schema: Schemas, at: At, found: Found) -> None:
@@ -92,9 +94,15 @@ def _key(run: Evaluation, member: tuple[str, object], schema: object, at: At, fo
 
 def _unknown_key(name: str, known: Schemas, at: At) -> str:
     noun = "argument" if at.path is None else "key"
-    close = did_you_mean(name, known)
-    allowed = f"allowed: {one_of(known, _MAX_NAMED)}" if known else "there are none"
-    return f"unknown {noun} `{name:.60}`; {close + ' ' if close else ''}{allowed}"
+    names = list(map(_shown, known))
+    close = did_you_mean(name, names)
+    allowed = f"allowed: {one_of(names, _MAX_NAMED)}" if names else "there are none"
+    return f"unknown {noun} `{_shown(name)}`; {close + ' ' if close else ''}{allowed}"
+
+
+def _shown(name: str) -> str:
+    """A key in a message: either side may have put anything into it."""
+    return one_line(name, _MAX_NAME)
 
 
 def _property_names(run: Evaluation, says: object, value: object, _schema: Schemas, at: At, found: Found) -> None:
@@ -102,7 +110,7 @@ def _property_names(run: Evaluation, says: object, value: object, _schema: Schem
         if run.full(found):
             return
         problems = run.same(name, says, at).problems
-        found.problems.extend((at.path, f"the key `{name:.60}`: {message}") for _, message in problems)
+        found.problems.extend((at.path, f"the key `{_shown(name)}`: {message}") for _, message in problems)
 
 
 def _required(run: Evaluation, says: object, value: object, _schema: Schemas, at: At, found: Found) -> None:
@@ -110,7 +118,7 @@ def _required(run: Evaluation, says: object, value: object, _schema: Schemas, at
     if isinstance(value, Mapping) and isinstance(says, list) and run.spend(len(names)):
         given = cast("Schemas", value)
         missing = [name for name in names if name not in given]
-        found.problems.extend((at.path, f"`{name:.60}` is missing") for name in missing[:_MAX_NAMED])
+        found.problems.extend((at.path, f"`{_shown(name)}` is missing") for name in missing[:_MAX_NAMED])
 
 
 def _dependent(run: Evaluation, says: object, value: object, _schema: Schemas, at: At, found: Found) -> None:
@@ -121,7 +129,9 @@ def _dependent(run: Evaluation, says: object, value: object, _schema: Schemas, a
             continue
         if isinstance(needs, list):
             missing = [need for need in cast("list[str]", needs) if need not in names]
-            found.problems.extend((at.path, f"`{need:.60}` is missing, which `{name:.60}` needs") for need in missing)
+            found.problems.extend(
+                (at.path, f"`{_shown(need)}` is missing, which `{_shown(name)}` needs") for need in missing
+            )
         else:
             found.add(run.same(value, needs, at))
 

@@ -35,7 +35,11 @@ def _enum(evaluation: Evaluation, values: object, value: object, schema: Schema)
     listed = cast("Sequence[object]", values)
     if key(value) in evaluation.keys_of(listed) or (value is None and schema.get("nullable") is True):
         return
-    close = did_you_mean(value, [name for name in listed if isinstance(name, str)]) if isinstance(value, str) else ""
+    close = (
+        did_you_mean(value, [one_line(name, 60) for name in listed if isinstance(name, str)])
+        if isinstance(value, str)
+        else ""
+    )
     yield f"expected one of {one_of(map(shown, listed), _MAX_NAMED)}, was given {given(value)}" + (
         f"; {close}" if close else ""
     )

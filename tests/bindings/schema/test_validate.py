@@ -268,6 +268,19 @@ def test_keys_that_are_no_text_are_not_looked_at() -> None:
     assert said({"additionalProperties": False}, {1: 2}) == []
 
 
+def test_no_message_carries_what_cannot_be_seen() -> None:
+    odd = "a\x1b[2J\u202e\nb"
+    schema = {
+        "properties": {odd: {"pattern": odd, "enum": [odd], "const": odd}},
+        "required": [odd, "x\x00"],
+        "additionalProperties": False,
+        "propertyNames": {"pattern": "^x$"},
+    }
+    messages = [*said(schema, {odd: odd + "!"}), *said(schema, {"y\x1b": 1})]
+    assert len(messages) > 5
+    assert not {"\x1b", "\u202e", "\n", "\x00"} & set("".join(messages))
+
+
 def test_a_schema_that_is_changed_later_changes_nothing() -> None:
     schema: JsonSchema = {"type": "string"}
     validator = Validator(schema)
