@@ -69,7 +69,7 @@ def main() -> None:
             archive = _fetch(package, Path(folder))
             for name, source in SOURCES.items():
                 if source.package == package:
-                    _write(name, list(operations(_read(archive, source))))
+                    write(name, list(operations(_read(archive, source))))
 
 
 def _fetch(package: str, folder: Path) -> Path:
@@ -89,7 +89,8 @@ def _read(archive: Path, source: Source) -> Json:
     return cast("Json", json.loads(content))
 
 
-def _write(name: str, tools: list[Json]) -> None:
+def write(name: str, tools: list[Json]) -> None:
+    """One catalogue."""
     path = CATALOGUES / f"{name}.jsonl.gz"
     text = "".join(json.dumps(tool, ensure_ascii=False) + "\n" for tool in tools)
     # Without a time in it, the same catalogue is the same file.
