@@ -61,11 +61,19 @@ class Policy(BaseModel):
         return _strictest(ways)
 
     def _ways(self, connector: Connector, method: Method, arguments: Mapping[str, object] | None) -> Iterator[Decision]:
-        """Each decision that the call may come to; all but the last of them depend on arguments that are not known.
+        """Each decision that the call may come to: one, where its arguments are known.
 
-        `above` is what a rule decided of which nobody can tell whether it fits: nothing below it is less strict.
+        `above` is what rules decided of which nobody can tell whether they fit: nothing below is less strict. `perhaps`
+        is the same of rules that depend on arguments as well: whether they are above is not known before these are.
         """
         above: list[Decision] = []
+        perhaps: list[Decision] = []
+
+        def so_far(decision: Decision) -> Iterator[Decision]:
+            least = _strictest([decision, *above])
+            yield least
+            yield from (_strictest([least, other]) for other in perhaps)
+
         for number, rule in enumerate(self.rules, 1):
             if not rule.reaches(connector.name, method):
                 continue
@@ -76,13 +84,15 @@ class Policy(BaseModel):
                 continue
             decision = _ruled(number, rule, connector, method, sure=believed is held is True)
             if believed is held is True:
-                yield _strictest([decision, *above])
+                yield from so_far(decision)
                 return
             if not unknown:
                 above.append(decision)
             elif believed:
-                yield _strictest([decision, *above])
-        yield _strictest([_preset(self.preset, connector, method), *above])
+                yield from so_far(decision)
+            else:
+                perhaps.append(decision)
+        yield from so_far(_preset(self.preset, connector, method))
 
 
 def as_policy(policy: Policy | Preset) -> Policy:

@@ -87,7 +87,8 @@ class Rule(BaseModel):
 
     def reaches(self, connector: str, method: Method) -> bool:
         """Whether a pattern fits the method, in either spelling."""
-        return any(_fits(pattern, connector, name) for pattern in self.match for name in {method.name, method.original})
+        fits = _matcher(self.match, connector)
+        return fits is not None and (fits.match(method.name) is not None or fits.match(method.original) is not None)
 
     def names(self, connector: str, method: Method) -> bool:
         """Whether it names the method itself, without wildcards."""
@@ -147,13 +148,12 @@ def _answered(function: Callable[[Mapping[str, object]], object], arguments: Map
     return answer if isinstance(answer, bool) else None
 
 
-def _fits(pattern: str, connector: str, method: str) -> bool:
-    if pattern == "*":
-        return True
-    connectors, _, methods = pattern.partition(".")
-    return _glob(connectors).match(connector) is not None and _glob(methods).match(method) is not None
-
-
 @functools.lru_cache(maxsize=10_000)
-def _glob(pattern: str) -> re.Pattern[str]:
-    return re.compile(fnmatch.translate(pattern))
+def _matcher(patterns: tuple[str, ...], connector: str) -> re.Pattern[str] | None:
+    """What fits the methods of a connector that any of the patterns means; None where they mean none.
+
+    Made once for all of its methods: there may be thousands.
+    """
+    halves = (pattern.partition(".") if pattern != "*" else ("*", ".", "*") for pattern in patterns)
+    found = [fnmatch.translate(methods) for name, _, methods in halves if fnmatch.fnmatchcase(connector, name)]
+    return re.compile("|".join(found)) if found else None

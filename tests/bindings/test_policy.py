@@ -232,6 +232,17 @@ def test_before_arguments_are_known_the_strictest_that_may_come_is_told() -> Non
     assert decided(hidden, a_server(), None) == "deny"
 
 
+def test_a_stranger_s_word_and_an_argument_together_are_told_as_what_may_come() -> None:
+    """Used to be told as `allow`, and then asked."""
+    policy = rules({"effect": "delete", "where": {"amount": 1}, "action": "ask"}, {"action": "allow"})
+    server = a_server(annotations=Annotations(destructive=True))
+    assert [decided(policy, server, arguments) for arguments in (None, {"amount": 1}, {"amount": 2})] == [
+        "ask",
+        "ask",
+        "allow",
+    ]
+
+
 def test_a_denial_that_cannot_be_told_is_one() -> None:
     """A lax connector takes the text for the number."""
     policy = rules({"where": {"amount": {"more_than": 100}}, "action": "deny"})
