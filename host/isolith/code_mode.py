@@ -188,7 +188,7 @@ class CodeMode:
         """Where a new run is journalled: where there is a journal, and where it may have to wait for a person."""
         if not self._journals.given and not self._may_ask():
             return None
-        return Durable(Ledger(self._journals.open, self._owner), self._resume, None, self._origin)
+        return Durable(Ledger(self._journals.open, self._owner), self._keep_on, None, self._origin)
 
     def _may_ask(self) -> bool:
         every = (method for connector in self.connectors for method in offered(connector).values())
@@ -212,8 +212,8 @@ class CodeMode:
             )
         )
 
-    async def _resume(self, execution_id: str) -> Outcome:
-        return await (await self.runs()).resume(execution_id)
+    async def _keep_on(self, execution_id: str, ledger: Ledger) -> Outcome:
+        return await (await self.runs()).keep_on(execution_id, ledger)
 
     def _find(self, execution_id: str) -> Execution | None:
         return next((found for found in self._running if found.execution_id == execution_id), None)

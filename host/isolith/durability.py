@@ -12,7 +12,7 @@ from isolith.call_frames import diagnostic_of
 from isolith.call_variants import resolve_call
 from isolith.journal import model
 from isolith.journal.errors import WrongStatus
-from isolith.record import CallRecorder, edited, rejected
+from isolith.record import CallRecorder, edited, expired, rejected
 from isolith.use import HOST, HOST_SHOWN, Identity, Use
 from isolith_bindings.errors import CallError
 from isolith_runtime import protocol
@@ -44,7 +44,7 @@ class Durable:
     """
 
     ledger: Ledger
-    go_on: Callable[[str], Awaitable[Outcome]]
+    go_on: Callable[[str, Ledger], Awaitable[Outcome]]
     history: History | None = None
     origin: str = "null"
 
@@ -162,6 +162,8 @@ class Durability:
             desk.approve(use, edited(decided.call))
         elif decided.call.status == "rejected":
             desk.reject(use, rejected(decided.call.connector, decided.call.method, decided.decision.reason))
+        elif decided.call.status == "expired":
+            desk.reject(use, expired(decided.call))
 
     async def pause(self, guest: Guest, outcome: Outcome) -> bool:
         """Put the guest away. Whether people have answered meanwhile: then `go_on`. Raises JournalError."""
@@ -178,9 +180,8 @@ class Durability:
         return False
 
     async def go_on(self) -> Outcome:
-        """Run on from the journal, in an execution of its own."""
-        await self._durable.ledger.release()
-        return await self._durable.go_on(self._execution_id)
+        """Run on from the journal, in an execution of its own, under the same lease."""
+        return await self._durable.go_on(self._execution_id, self._durable.ledger)
 
     async def end(self, outcome: Outcome) -> None:
         """Write how it ended. Raises JournalError."""

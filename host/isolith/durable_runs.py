@@ -18,6 +18,7 @@ from isolith.journal.errors import Leased, UnknownEntry, WrongStatus
 from isolith.journal.model import Answer
 from isolith.ledger import LEASE, How, Ledger
 from isolith.outcome import Outcome, PendingCall
+from isolith.record import expired
 from isolith_runtime.errors import HibernationError
 from isolith_runtime.guest import codec
 
@@ -173,6 +174,9 @@ class DurableRuns:
         ended: dict[str, Outcome] = {}
         for decided in await self.journal.approvals.expire():
             execution_id = decided.call.execution_id
+            running = self._doors.running(execution_id)
+            if running is not None and running.decided(decided):
+                continue  # the script is told
             with contextlib.suppress(Leased, WrongStatus):
                 ended[execution_id] = await self._end_expired(execution_id, decided)
         return list(ended.values())
@@ -187,11 +191,8 @@ class DurableRuns:
 
     async def _end_expired(self, execution_id: str, decided: Decided) -> Outcome:
         call = decided.call
-        tool = f"{call.connector}.{call.method}"
-        message = f"nobody answered whether {tool} may be called, until {call.expires_at:%Y-%m-%d %H:%M} UTC"
-        return await self._close(
-            execution_id, "expired", {"kind": "expired", "message": message, "line": call.line, "tool": tool}
-        )
+        error = {"kind": "expired", "message": str(expired(call)), "line": call.line}
+        return await self._close(execution_id, "expired", {**error, "tool": f"{call.connector}.{call.method}"})
 
     async def _close(self, execution_id: str, status: ExecutionStatus, error: dict[str, object]) -> Outcome:
         lease = await self.journal.leases.acquire(execution_id, self.owner, LEASE)
@@ -207,21 +208,30 @@ class DurableRuns:
         except HibernationError:
             return await load_history(self.journal, execution_id, awake=True)
 
+    async def keep_on(self, execution_id: str, ledger: Ledger) -> Outcome:
+        """Go on with a run that was about to pause when people answered; under the lease that it has."""
+        history = await self._fitting(await self._load(execution_id))
+        await ledger.keep_on("replay" if history.hibernation is None else "wake", history.position)
+        return await self._run(history, ledger)
+
     async def _go_on(self, execution_id: str, history: History, how: How | None = None) -> Outcome:
-        budgets = Budgets.model_validate_json(history.order.budgets)
-        supply = await self._doors.supply(budgets)
-        asleep = history.hibernation
-        if asleep is not None and asleep.image != supply.engine.meta.digest:
-            history = history.without_hibernation()
+        history = await self._fitting(history)
         ledger = self._ledger()
         await self._claim(ledger, history, how or ("replay" if history.hibernation is None else "wake"))
         current = {call.number: call for call in await self.journal.calls.of(execution_id)}
         history = replace(history, calls=tuple(current[call.number] for call in history.calls))
         return await self._run(history, ledger)
 
+    async def _fitting(self, history: History) -> History:
+        """To be woken where the image is the same, else to be replayed."""
+        supply = await self._doors.supply(Budgets.model_validate_json(history.order.budgets))
+        asleep = history.hibernation
+        fits = asleep is not None and asleep.image == supply.engine.meta.digest
+        return history if fits else history.without_hibernation()
+
     async def _run(self, history: History, ledger: Ledger) -> Outcome:
         budgets = Budgets.model_validate_json(history.order.budgets)
-        durable = Durable(ledger, self.resume, history, history.order.origin)
+        durable = Durable(ledger, self.keep_on, history, history.order.origin)
         return await self._doors.begin(history, budgets, durable).outcome()
 
     def _ledger(self) -> Ledger:

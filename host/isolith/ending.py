@@ -140,7 +140,7 @@ def of_divergence(asked: str, recorded: str) -> Diagnostic:
 
 def status_of(error: Diagnostic) -> Status:
     """The status of a run that this error ended."""
-    return "rejected" if error.kind == "rejected" else "failed"
+    return error.kind if error.kind in ("rejected", "expired") else "failed"
 
 
 def of_cancel(script: Prepared, line: int | None) -> Diagnostic:

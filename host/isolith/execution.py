@@ -319,15 +319,14 @@ class Execution:
         self._stop_timers()
         try:
             outcome = await self._written(Reply("paused"))
-            answered = await durability.pause(guest, outcome)
+            if await durability.pause(guest, outcome):
+                outcome = await durability.go_on()
+            else:
+                await self._desk.close(_CALLS_PATIENCE_S, resting=True)
         except Exception as error:  # noqa: BLE001 - everyone waits for an outcome, so there is one whatever happens
             self._task_of_end = None
             self.fail_internally(error)
             return
-        if answered:
-            outcome = await durability.go_on()
-        else:
-            await self._desk.close(_CALLS_PATIENCE_S, resting=True)
         self._tell(outcome)
 
     async def _finish(self, reply: Reply) -> None:

@@ -75,6 +75,14 @@ class Ledger:
     async def take_over(self, execution_id: str, how: How, at: Position) -> None:
         """Go on with one that is paused, failed, or was left by its host. Raises Leased, WrongStatus."""
         lease = await self._journal.leases.acquire(execution_id, self._owner, LEASE)
+        await self._go_on(lease, how, at)
+
+    async def keep_on(self, how: How, at: Position) -> None:
+        """Go on with one that this host has in hand: nobody else can take it over in between."""
+        await self._stop_beating()
+        await self._go_on(self.lease, how, at)
+
+    async def _go_on(self, lease: Lease, how: How, at: Position) -> None:
         self._deliveries, self._moves = at.deliveries, at.moves
         await self._begin(lease, how)
         if at.followed is not None:
@@ -166,11 +174,6 @@ class Ledger:
         await self._journal.artifacts.keep(self.lease, content, mime=mime, name=name, handle=handle)
 
     # ending
-
-    async def release(self) -> None:
-        """Let others work on it."""
-        await self._stop_beating()
-        await self._journal.leases.release(self.lease)
 
     async def rest(self, inputs: Inputs, outcome: str, hibernated: tuple[bytes, str] | None) -> Execution:
         """Nothing can go on before people have answered. Raises WrongStatus where they did meanwhile."""

@@ -30,6 +30,7 @@ _SETTLED: dict[JournalStatus, CallStatus] = {
     "failed": "failed",
     "cancelled": "cancelled",
     "rejected": "rejected",
+    "expired": "failed",
 }
 
 
@@ -104,6 +105,8 @@ class CallRecorder:
         """Why a call of the journal did not come to a result."""
         if call.status == "rejected":
             return rejected(call.connector, call.method, self._rejections.get(call.number))
+        if call.status == "expired":
+            return expired(call)
         if call.status == "cancelled":
             return CallError("cancelled", f"{call.connector}.{call.method} was given up")
         return None if call.error is None else call_frames.error_of(call.error)
@@ -205,6 +208,12 @@ def rejected(connector: str, method: str, reason: str | None) -> CallError:
     """What the script is told where a person said no."""
     why = f": {reason}" if reason else ""
     return CallError("rejected", f"a person rejected {connector}.{method}{why}", hint=_GO_ON)
+
+
+def expired(call: Call) -> CallError:
+    """What is told where nobody answered."""
+    until = f", until {call.expires_at:%Y-%m-%d %H:%M} UTC" if call.expires_at else ""
+    return CallError("expired", f"nobody answered whether {call.connector}.{call.method} may be called{until}")
 
 
 _GO_ON = "catch ToolError to go on without it"
