@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.names import did_you_mean
 from isolith_bindings.rendering import one_of
+from isolith_bindings.schema.quoting import one_line
 from isolith_bindings.schema.values import given, is_type, key, plain, shown
 
 if TYPE_CHECKING:
