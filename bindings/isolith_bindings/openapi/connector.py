@@ -24,6 +24,7 @@ from isolith_bindings.openapi.requirements import Wallet
 from isolith_bindings.openapi.schemes import read_schemes
 from isolith_bindings.openapi.servers import Whereabouts
 from isolith_bindings.openapi.source import WebPlace
+from isolith_bindings.openapi.status import DocumentStatus, Reread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -104,6 +105,34 @@ class OpenApi:
         async with self._lock:
             if self._loaded is None:
                 self._loaded = Loaded(self, await self._read())
+
+    def status(self) -> DocumentStatus:
+        """What was made of the document."""
+        return DocumentStatus(
+            connector=self.name,
+            place=self._loader.name,
+            state="ready" if self._loaded else "not started",
+            tools=len(self.methods),
+            problems=tuple(f"{name}: {why}" for name, why in self.notes.items()),
+            excluded=tuple(f"{name}: {why}" for name, why in self.excluded.items()),
+        )
+
+    async def reconnect(self) -> Reread:
+        """Read the document again. Where that fails nothing changes; calls under way end with the old connections."""
+        async with self._lock:
+            before = set(self.methods)
+            try:
+                loaded = Loaded(self, await self._read())
+            except BindError as error:
+                return Reread(ok=False, tools=len(before), reason=str(error))
+            old, self._loaded = self._loaded, loaded
+        if old is not None:
+            await old.egress.aclose()
+        added, removed = sorted(set(self.methods) - before), sorted(before - set(self.methods))
+        version = f"version {loaded.api.version or 'unknown'}"
+        return Reread(
+            ok=True, tools=len(self.methods), connection_id=version, added=tuple(added), removed=tuple(removed)
+        )
 
     async def aclose(self) -> None:
         """Close the connections. Idempotent."""

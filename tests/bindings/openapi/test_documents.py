@@ -327,3 +327,34 @@ def test_what_is_of_no_known_version_says_so(version: object) -> None:
     tree: dict[str, object] = {"openapi": version} if version else {}
     with pytest.raises(DocumentError, match="supported" if version else "neither `openapi` nor `swagger`"):
         compiled(written(tree))
+
+
+# ------------------------------------------------------------------------------------------------------- status
+
+
+def test_a_document_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "shop.json"
+
+    def write(*names: str) -> None:
+        paths = {f"/{name}": {"get": {"operationId": name, "responses": OK}} for name in names}
+        path.write_bytes(written(a_document({**paths, "/x/{y}": {"get": {"operationId": "wrong", "responses": OK}}})))
+
+    async def within() -> None:
+        write("one", "two")
+        connector = OpenApi(path)
+        assert connector.status().state == "not started"
+        await connector.start()
+        status = connector.status()
+        assert (status.connector, status.state, status.tools) == ("shop", "ready", 2)
+        assert status.excluded[0].startswith("wrong: `{y}` in the path")
+        write("two", "three")
+        again = await connector.reconnect()
+        assert (again.ok, again.added, again.removed) == (True, ("three",), ("one",))
+        path.write_bytes(b"[]")
+        failed = await connector.reconnect()
+        assert (failed.ok, failed.tools) == (False, 2)
+        assert "holds a list" in str(failed.reason)
+        assert set(connector.methods) == {"two", "three"}
+        await connector.aclose()
+
+    asyncio.run(within())

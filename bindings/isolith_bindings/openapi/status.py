@@ -1,0 +1,32 @@
+"""How a connector of a document is, for whoever looks after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class DocumentStatus:
+    """What was made of a document. `excluded`: what is left out, and why; `problems`: what is called otherwise."""
+
+    connector: str
+    place: str
+    state: Literal["ready", "not started"]
+    tools: int
+    scope: str = "this process"
+    reason: str | None = None
+    problems: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reread:
+    """What reading a document again came to. Where `ok` is False nothing has changed, and `reason` says why."""
+
+    ok: bool
+    tools: int
+    reason: str | None = None
+    connection_id: str | None = None
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
