@@ -278,6 +278,16 @@ async def test_a_promise_that_is_not_kept(era: tuple[str, ...]) -> None:
         assert broken.data == {"n": "three"}
 
 
+@ERAS
+async def test_what_a_server_logs_is_kept_the_last_of_it(era: tuple[str, ...]) -> None:
+    async with connected(raw_server(*era, "log")) as bench:
+        await bench.call("echo")
+        await bench.call("echo")
+        logs = bench.connector.status().logs
+        assert len(logs) == 200
+        assert "info: line 299" in logs[-5:]
+
+
 async def test_nothing_is_left_running() -> None:
     async with connected(raw_server()) as bench:
         pid = bench.pid()
