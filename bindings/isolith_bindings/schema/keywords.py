@@ -115,7 +115,7 @@ def _max_length(_run: Evaluation, limit: object, value: object, _schema: Schema)
 
 def _pattern(evaluation: Evaluation, expression: object, value: object, _schema: Schema) -> Iterator[str]:
     if isinstance(value, str) and evaluation.matches(cast("str", expression), value) is False:
-        yield f"expected text that fits the pattern {expression!s:.100}, was given {given(value)}"
+        yield f"expected text that fits the pattern {one_line(str(expression), 100)}, was given {given(value)}"
 
 
 # ---------------------------------------------------------------------------------------------- sizes
