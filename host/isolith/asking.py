@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from isolith.outcome import PendingCall
 from isolith_bindings.connector import Checks
+from isolith_bindings.policy import ungoverned
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -60,8 +61,11 @@ class Asker:
 
 def _check(use: Use) -> None:
     """Refuse what its connector would refuse: no person is asked about a call that cannot be made."""
-    if use.method is not None and isinstance(use.connector, Checks) and use.variant != "pages":
-        use.connector.check(use.method, use.arguments)
+    if use.connector is None or use.method is None or use.variant == "pages":
+        return
+    behind = ungoverned(use.connector)
+    if isinstance(behind, Checks):
+        behind.check(use.method, use.arguments)
 
 
 def question(use: Use, call: Call) -> PendingCall:
