@@ -45,6 +45,8 @@ _COMMON = 0.2
 """Words that are in more than this share of the entries choose no candidates, where rarer ones do."""
 _MIN_CANDIDATES = 600
 _MAX_BEGUN = 12
+_ENOUGH = 40
+"""So many entries that hold every word of a query make it needless to look for those that hold some."""
 _WORTH = 0.1
 """What scores less than this share of the best is not shown."""
 
@@ -162,7 +164,7 @@ class SearchIndex:
             rare += 1
         limit = MAX_CANDIDATES if scope.connector is None else len(self._entries)
         rows = self._best_rows(" AND ".join(f"({group})" for group in groups), limit)
-        if len(groups) > 1:
+        if len(groups) > 1 and len(rows) < _ENOUGH:
             rows |= self._best_rows(" OR ".join(groups[:rare]), limit - len(rows) // 2)
         yield from (entry for row in rows if scope.holds(entry := self._entries[row]))
 

@@ -10,12 +10,15 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from isolith_bindings.connector import Method
-from isolith_bindings.mcp.descriptions import StdioServer
 from tests.benchmark.relevance.extract import Json, write
 from tests.bindings.mcp.bench import connected
+
+from isolith_bindings.mcp.descriptions import StdioServer
+
+if TYPE_CHECKING:
+    from isolith_bindings.connector import Method
 
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("filesystem", "memory", "everything")
