@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from isolith_bindings.check import results
-from isolith_bindings.check.values import UNKNOWN, Called, Each, Result, Several, Value, Waiting
+from isolith_bindings.check.values import UNKNOWN, Called, Coroutine, Each, Result, Several, Value, Waiting
 
 if TYPE_CHECKING:
     from isolith_bindings.check.expressions import Expressions
@@ -22,8 +22,8 @@ class Binding:
     def gone_through(self, node: ast.expr, scope: Scope) -> Value:
         """Each item of what is iterated over."""
         value = self.expressions.used(node, scope)
-        if isinstance(value, Waiting):
-            self.expressions.unawaited(value, node)
+        if isinstance(value, (Waiting, Coroutine)):
+            self.expressions.unawaited(value, node, "is not iterable")
         if isinstance(value, Result):
             value = results.each(value)
         return value.item if isinstance(value, Each) else UNKNOWN
@@ -43,8 +43,8 @@ class Binding:
 
     def unpack(self, target: ast.Tuple | ast.List, value: Value, scope: Scope) -> None:
         """`a, b = x`."""
-        if isinstance(value, (Called, Waiting)):
-            self.expressions.unawaited(value, target)
+        if isinstance(value, (Called, Waiting, Coroutine)):
+            self.expressions.unawaited(value, target, "is not iterable")
         if isinstance(value, Result):
             value = results.each(value)
         parts: tuple[Value, ...] = ()

@@ -164,8 +164,8 @@ class Expressions:
         key = self.constant(node.slice, scope)
         if isinstance(owner, _REFERENCES):
             return self.member(owner, key, node) if isinstance(key, str) else UNKNOWN
-        if isinstance(owner, (Called, Waiting)):
-            self.unawaited(owner, node)
+        if isinstance(owner, (Called, Waiting, Coroutine)):
+            self.unawaited(owner, node, "is not subscriptable")
         elif isinstance(owner, Result) and isinstance(node.ctx, ast.Load):
             if isinstance(node.slice, ast.Slice):
                 return owner
@@ -187,13 +187,15 @@ class Expressions:
         if wrong is not None:
             self.state.say("exception", node, wrong.message, wrong.hint, certain=wrong.certain)
 
-    def unawaited(self, value: Value, node: ast.expr) -> None:
-        """Something that has to be awaited is used as if it had been."""
+    def unawaited(self, value: Value, node: ast.expr, what: str) -> None:
+        """Something that has to be awaited is used as if it had been; Python says `what` of a coroutine."""
         if isinstance(value, Called):
             self.state.misused(value, node)
         elif isinstance(value, Waiting):
             message = f"TypeError: `{value.name}(...)` was not awaited, so this is no value yet"
             self.state.say("exception", node, message, f"write `await {value.name}(...)`")
+        elif isinstance(value, Coroutine):
+            self.state.say("exception", node, f"TypeError: 'coroutine' object {what}", surroundings.NOT_AWAITED)
 
     # waiting
 

@@ -136,7 +136,12 @@ class Statements:
 
     def expression(self, node: ast.Expr, scope: Scope) -> None:
         """An expression whose value is dropped."""
-        self.dropped(self.expressions.value(node.value, scope))
+        value = self.expressions.value(node.value, scope)
+        self.dropped(value)
+        if isinstance(value, Coroutine):
+            call = f"{value.function.name}(...)"
+            message = f"`{call}` was never awaited, so it never ran: write `await {call}`"
+            self.state.say("check", node, message, certain=False)
 
     def assign(self, node: ast.Assign, scope: Scope) -> None:
         """`a = b = x`."""
