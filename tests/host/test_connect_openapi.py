@@ -13,8 +13,10 @@ import pytest
 from isolith.config import read_config
 from isolith.connect import connect, connect_config
 from isolith.errors import ConnectError, UsageError
+from isolith_bindings.connector import offered
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi import OpenApi
+from isolith_bindings.policy import Policy, govern
 from isolith_bindings.testing import a_context
 
 if TYPE_CHECKING:
@@ -212,3 +214,44 @@ def test_an_option_of_a_document_does_not_go_with_a_server(tmp_path: Path) -> No
     path.write_text('[connectors.a]\ncommand = "x"\nauth = "y"')
     with pytest.raises(UsageError, match="`auth` does not go with `command`"):
         read_config(path)
+
+
+OPERATIONS = {
+    "/things": {
+        "get": {"operationId": "list_things", "responses": {}},
+        "post": {"operationId": "make_thing", "responses": {}},
+        "put": {"operationId": "allowed_by_its_document", "x-isolith-policy": "allow", "responses": {}},
+        "delete": {"operationId": "drop_things", "responses": {}},
+    },
+    "/asked": {"get": {"operationId": "asked", "x-isolith-policy": "ask", "responses": {}}},
+    "/hidden": {"get": {"operationId": "hidden", "x-isolith-policy": "deny", "responses": {}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        (Policy(preset="trusted"), ["allow", "allow", "allow", "allow", "ask", "deny"]),
+        (Policy(preset="careful"), ["allow", "ask", "ask", "ask", "ask", "deny"]),
+        (Policy(preset="readonly"), ["allow", "deny", "deny", "deny", "ask", "deny"]),
+        (
+            Policy.model_validate(
+                {"rules": [{"effect": "delete", "action": "deny"}, {"effect": "write", "action": "allow"}]}
+            ),
+            ["allow", "allow", "allow", "deny", "ask", "deny"],
+        ),
+    ],
+)
+@pytest.mark.anyio
+async def test_reads_are_allowed_writes_and_deletes_are_asked(policy: Policy, expected: list[str]) -> None:
+    """By HTTP method, and by what the document says where that is stricter."""
+    told = {"openapi": "3.1.0", "info": {"title": "Api", "version": "1"}, "servers": [{"url": "https://api.test"}]}
+    connector = OpenApi({**told, "paths": OPERATIONS}, name="api")
+    await connector.start()
+    names = ["list_things", "make_thing", "allowed_by_its_document", "drop_things", "asked", "hidden"]
+    assert [policy.decide(connector, connector.methods[name], {}).action for name in names] == expected
+    view = govern(connector, policy)
+    assert sorted(offered(view)) == sorted(
+        name for name, action in zip(names, expected, strict=True) if action != "deny"
+    )
+    await connector.aclose()
