@@ -259,14 +259,11 @@ def test_values_of_a_python_function_keep_their_types() -> None:
         "# crm.deals\n"
         "class Deal(TypedDict):\n"
         "    # A deal.\n"
-        "    at: datetime  # date-time\n"
+        "    at: datetime\n"
         "    until: NotRequired[date | None]\n"
         "\n"
         "async def deals(*, since: date, limit: int = 3) -> list[Deal]:\n"
-        '    """All deals.\n'
-        "\n"
-        "    since: date\n"
-        '    """'
+        '    """All deals."""'
     )
 
 

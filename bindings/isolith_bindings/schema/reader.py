@@ -301,10 +301,13 @@ class Reader:
     def notes(self, merged: JsonSchema, node: Node) -> tuple[str, ...]:
         """What the type does not say of a value, the values of an enum that was too long for it included."""
         values = items(merged.get("enum"))
-        if not values or isinstance(node, Values) or len(values) <= 1:
-            return notes(merged)
+        said = text(merged.get("format"))
+        # Of a value that is a Python date, `date` says nothing more.
+        found = tuple(note for note in notes(merged) if note != said or said not in self._formats)
+        if isinstance(node, Values) or len(values) <= 1:
+            return found
         shown = ", ".join(repr(value) for value in values[:8] if isinstance(value, str) and len(value) < 40)
-        return (f"one of {len(values)}: {shown}, ..." if shown else f"one of {len(values)}", *notes(merged))
+        return (f"one of {len(values)}: {shown}, ..." if shown else f"one of {len(values)}", *found)
 
     def _others(self, schema: JsonSchema, at: _Place) -> Node | None:
         """What keys without a name of their own hold; None where there are none, or where nothing is said."""

@@ -233,7 +233,7 @@ def test_a_python_function_keeps_its_signature_its_types_and_its_words() -> None
     assert "at: NotRequired[datetime]" in made.types["Deal"]
     assert (
         made.function
-        == 'async def deals(*, since: date) -> Deal:\n    """All deals.\n\n    since: date; From then on.\n    """'
+        == 'async def deals(*, since: date) -> Deal:\n    """All deals.\n\n    since: From then on.\n    """'
     )
 
 
