@@ -61,7 +61,7 @@ def connect_all(specs: Iterable[str], person: Person = NOBODY, config: ConfigFil
         if connector.name in places:
             raise ConnectError(
                 f"`{spec}`: a connector called `{connector.name}` comes from `{places[connector.name]}` already; "
-                'give one of them another name, @connector("...")'
+                'give one of them another name, in its file or by @connector("...")'
             )
         places[connector.name] = spec
     return [connector for _, connector in found]

@@ -214,7 +214,7 @@ def _lines(found: Sequence[dict[str, object]], line: Callable[[dict[str, object]
 
 
 def _listed_line(one: dict[str, object]) -> str:
-    parts = [f"{one['methods']:,} methods"]
+    parts = [_count(one["methods"], "method")]
     if one["asks"]:
         parts.append(f"{one['asks']:,} of them asked")
     if one["denied"]:
@@ -227,7 +227,7 @@ def _listed_line(one: dict[str, object]) -> str:
 
 def _status_line(one: dict[str, object]) -> str:
     reason = f": {one['reason']}" if one["reason"] else ""
-    parts = [f"{one['connector']}: {one['state']}{reason}", f"    {one['tools']:,} tools ({one['scope']})"]
+    parts = [f"{one['connector']}: {one['state']}{reason}", f"    {_count(one['tools'], 'tool')} ({one['scope']})"]
     server = ", ".join(str(one[name]) for name in ("server", "place", "protocol_version") if one.get(name))
     if server:
         parts.append(f"    {server}")
@@ -245,5 +245,9 @@ def _renewed_line(one: dict[str, object]) -> str:
     changes = [
         f"{word} {', '.join(names)}" for word in ("added", "removed") if (names := cast("Sequence[str]", one[word]))
     ]
-    tools = f"{one['tools']:,} tools"
+    tools = _count(one["tools"], "tool")
     return f"{name}: connected as {one['connection_id']}, {'; '.join([tools, *changes])} ({scope})"
+
+
+def _count(number: object, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

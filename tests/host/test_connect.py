@@ -333,7 +333,7 @@ def test_two_connectors_of_one_name(tmp_path: Path) -> None:
     write(tmp_path / "two.py", CLASSES)
     assert failure("one.py", "two.py") == (
         "`two.py`: a connector called `crm` comes from `one.py` already; "
-        'give one of them another name, @connector("...")'
+        'give one of them another name, in its file or by @connector("...")'
     )
     assert failure("one.py:Crm", "one.py").startswith("`one.py`: a connector called `crm` comes from `one.py:Crm`")
 

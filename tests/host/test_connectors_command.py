@@ -95,7 +95,7 @@ def test_how_they_are(specs: list[str]) -> None:
 def test_one_that_is_well(specs: list[str]) -> None:
     result = isolith("connectors", "status", "docs", *specs)
     assert result.exit_code == 0
-    assert result.stdout.startswith("docs: connected\n    1 tools (")
+    assert result.stdout.startswith("docs: connected\n    1 tool (")
 
 
 def test_one_that_is_not_says_why_and_what_to_do(specs: list[str]) -> None:
@@ -120,7 +120,7 @@ def test_connecting_anew(specs: list[str]) -> None:
 def test_reconnecting_for_people(specs: list[str]) -> None:
     lines = isolith("connectors", "reconnect", "docs", "crm", *specs).stdout.splitlines()
     assert lines[0].startswith("docs: connected as docs-")
-    assert ", 1 tools (" in lines[0]
+    assert ", 1 tool (" in lines[0]
     assert lines[1] == "crm: it is no server: there is nothing to connect to (this process)"
 
 
