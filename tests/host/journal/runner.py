@@ -80,7 +80,7 @@ async def step(code_mode: CodeMode, outcome: Outcome) -> Outcome:
     if outcome.status == "running":
         await asyncio.sleep(0.1)  # until the lease of whoever was killed is over
         recovered = await runs.recover()
-        return recovered[0] if recovered else outcome
+        return recovered[0] if recovered else await runs.outcome(outcome.execution_id)  # somebody else did
     if not outcome.pending:
         return await runs.resume(outcome.execution_id)
     waiting = outcome.pending[0]
