@@ -23,7 +23,7 @@ from isolith_bindings.mcp.failures import (
 )
 from isolith_bindings.mcp.life import Life
 from isolith_bindings.mcp.options import Options, Plan
-from isolith_bindings.mcp.scopes import Identity, Key, Sharing, key_of
+from isolith_bindings.mcp.scopes import Identity, Key, Scope, Sharing, key_of
 from isolith_bindings.mcp.signing import sign_in
 from isolith_bindings.mcp.status import MemberStatus, Reconnected, ServerStatus, State
 from isolith_bindings.names import connector_name
@@ -36,6 +36,13 @@ if TYPE_CHECKING:
     from isolith_bindings.mcp.connection import Connection
 
 _MOST_GONE = 1_000
+_SHARED_BY: Mapping[Scope, str] = {
+    "shared": "shared by all",
+    "principal": "one for each principal",
+    "session": "one for each session",
+    "execution": "one for each execution",
+    "call": "one for each call",
+}
 
 
 class McpServer:
@@ -274,7 +281,7 @@ class McpServer:
         failed = life is not None and life.failure is not None
         return ServerStatus(
             connector=self.name,
-            scope=f"all servers of `{self.name}` in this process, shared by {self.sharing.scope}",
+            scope=f"all servers of `{self.name}` in this process, {_SHARED_BY[self.sharing.scope]}",
             place=self.server.place,
             state=state,
             reason=reason,
