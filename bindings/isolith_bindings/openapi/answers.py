@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from isolith_bindings.connector import Artifacts
     from isolith_bindings.egress import Response
     from isolith_bindings.openapi.checking import Checker
-    from isolith_bindings.openapi.model import Media, Operation, Schema
+    from isolith_bindings.openapi.model import Media, Operation
 
 EMPTY_STATUSES = frozenset({204, 205, 304})
 _UNSAFE_IN_NAMES = re.compile(r"[^\w. ()+\-]+")
@@ -65,8 +65,7 @@ def check(operation: Operation, response: Response, value: object, checker: Chec
         raise _invalid(operation, f"{essence(told) or 'no media type'} was answered; documented: {listed}", value)
     if media.schema is None or is_binary(media.schema) or kind(told) not in {"json", "lines"}:
         return
-    schema: Schema = {"type": "array", "items": media.schema} if media.stream else media.schema
-    problems = checker.problems_of(schema, value)
+    problems = checker.problems_of(operation, answer.status, media.type, value)
     if problems:
         raise _invalid(operation, f"{'; '.join(problems[:5])} ({answer.where})", value)
 

@@ -30,6 +30,7 @@ class Checker:
     def __init__(self, api: Api) -> None:
         self._api = api
         self._validator = functools.lru_cache(maxsize=256)(self._made)
+        self._answer = functools.lru_cache(maxsize=64)(self._made_for_answer)
         self._operations = {operation.id: operation for operation in api.operations}
 
     def check(self, operation: Operation, given: Mapping[str, object]) -> dict[str, object]:
@@ -47,9 +48,9 @@ class Checker:
             raise CallError("invalid_arguments", "; ".join(told) + more, hint=f"it takes {takes(operation)}")
         return arguments
 
-    def problems_of(self, schema: Schema, value: object) -> list[str]:
-        """What is wrong with an answer, by the schema of the document; nothing where that schema is of no use."""
-        return [str(problem) for problem in self._whole(schema).problems(value)]
+    def problems_of(self, operation: Operation, status: str, media_type: str, value: object) -> list[str]:
+        """What is wrong with an answer that the document has; nothing where its schema is of no use."""
+        return [str(problem) for problem in self._answer(operation.id, status, media_type).problems(value)]
 
     def _body_problems(self, operation: Operation, arguments: dict[str, object]) -> list[tuple[str, str]]:
         """What is wrong with the body as a whole: `anyOf` and the like hold fields together."""
@@ -104,6 +105,12 @@ class Checker:
             return self._whole(operation.arguments)
         media = next(item for item in operation.body.media if item.type == media_type)
         return self._whole({} if media.schema is None else media.schema)
+
+    def _made_for_answer(self, operation_id: str, status: str, media_type: str) -> Validator:
+        answer = next(item for item in self._operations[operation_id].answers if item.status == status)
+        media = next(item for item in answer.media if item.type == media_type)
+        schema: Schema = {} if media.schema is None else media.schema
+        return self._whole({"type": "array", "items": schema} if media.stream else schema)
 
     def _whole(self, schema: Schema) -> Validator:
         return Validator(closed(schema, self._api.definitions, self._api.uses))

@@ -65,7 +65,8 @@ class OpenApi:
         retries: Retries | None = None,
     ) -> None:
         self._loader = Loader.of(source, tuple(allow))
-        self._where = Whereabouts(server=server, variables=dict(server_variables or {}))
+        self.server = None if server is None else server.rstrip("/")
+        self._where = Whereabouts(replaced=server is not None, variables=dict(server_variables or {}))
         self.name = connector_name(name or name_of(self._loader.place, _title(source)))
         self._auth = auth
         self._strict = strict_responses
@@ -198,7 +199,7 @@ class OpenApi:
 
     def reach(self, api: Api) -> Reach:
         """How far calls go: to the server that was given, or to those of the document."""
-        return self._reach if self._where.server else with_servers(self._reach, api)
+        return self._reach if self.server else with_servers(self._reach, api)
 
     def wallet(self, api: Api) -> Wallet:
         """The credentials, by what the document asks for. Raises BindError for a scheme that is not in it."""
@@ -219,6 +220,7 @@ class Loaded:
     def __init__(self, connector: OpenApi, api: Api) -> None:
         self.api = api
         self.checker = Checker(api)
+        self._server = connector.server
         reach = connector.reach(api)
         wallet = connector.wallet(api)
         self.egress = connector.egress(reach)
@@ -243,7 +245,7 @@ class Loaded:
 
     def plan(self, operation: Operation, given: Mapping[str, object], read: ReadArtifact) -> RequestPlan:
         """The request of a call. Raises CallError."""
-        server = operation.servers[0] if operation.servers else ""
+        server = self._server or next(iter(operation.servers), "")
         if not server.startswith(("http://", "https://")):
             what = f"the document does not say on which host {operation.key} is"
             raise CallError("tool_unavailable", what, hint="give the connector its address: server='https://...'")

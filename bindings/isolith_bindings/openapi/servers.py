@@ -23,11 +23,12 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
 class Whereabouts:
     """What decides where an API is, beside its document: the document's own address, and what the host chose.
 
-    `server` stands for every address of the document; `variables` fill in those that have some.
+    `replaced`: a server was given for every address of the document, and these do not count. `variables` fill in those
+    that have some.
     """
 
     base: str | None = None
-    server: str | None = None
+    replaced: bool = False
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -37,8 +38,8 @@ def addresses(references: References, family: Family, around: tuple[Node, ...], 
     Raises DefectError for one that no request can be sent to.
     """
     root = references.root
-    if where.server is not None:
-        return (where.server.rstrip("/"),)
+    if where.replaced:
+        return ()
     if family == "2.0":
         return tuple(_complete(each, where.base, root.where) for each in swagger.servers(root.mapping(), where.base))
     for node in (*around, root):

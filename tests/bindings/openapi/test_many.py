@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 UNLIKE = {"3.1/json/parameters-style.json"}
 """A GET of the one is a POST of the other."""
-WHERE = Whereabouts(server="http://127.0.0.1")
+WHERE = Whereabouts(replaced=True)
 
 
 def examples() -> list[str]:
