@@ -28,7 +28,7 @@ def github() -> Path:
 def cache(github: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the document came to, kept."""
     folder = tmp_path_factory.mktemp("cache")
-    asyncio.run(OpenApi(github, name="github", cache=folder).start())
+    asyncio.run(OpenApi(github, name="github", server="https://api.test", cache=folder).start())
     return folder
 
 
@@ -59,7 +59,7 @@ class Issues:
 
 
 def test_all_of_it_is_there(github: Path, cache: Path) -> None:
-    connector = OpenApi(github, name="github", cache=cache)
+    connector = OpenApi(github, name="github", server="https://api.test", cache=cache)
     asyncio.run(connector.start())
     tree = json.loads(github.read_text())
     verbs = {"get", "put", "post", "delete", "patch", "head", "options"}
@@ -78,10 +78,10 @@ def test_the_second_time_nothing_is_read_again(github: Path, cache: Path, monkey
     async def no(*_: object) -> None:
         raise AssertionError("the document is read again")
 
-    first = OpenApi(github, name="github", cache=cache)
+    first = OpenApi(github, name="github", server="https://api.test", cache=cache)
     asyncio.run(first.start())
     monkeypatch.setattr(loading, "collect", no)
-    second = OpenApi(github, name="github", cache=cache)
+    second = OpenApi(github, name="github", server="https://api.test", cache=cache)
     asyncio.run(second.start())
     told = [{name: replace(method, preview=None) for name, method in each.methods.items()} for each in (first, second)]
     assert told[0] == told[1]
