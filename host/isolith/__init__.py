@@ -7,6 +7,7 @@ from isolith.code_mode import CodeMode
 from isolith.errors import BudgetError, ConnectError, IsolithError, UsageError
 from isolith.execution import Execution
 from isolith.outcome import Diagnostic, Outcome, Usage
+from isolith.reverts import Revert
 from isolith_bindings.connector import CallContext
 from isolith_bindings.errors import CallError
 from isolith_bindings.functions import connector, method
@@ -43,6 +44,7 @@ __all__ = [
     "OpenApi",
     "Outcome",
     "Policy",
+    "Revert",
     "Rule",
     "Secret",
     "Sharing",

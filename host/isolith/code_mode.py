@@ -19,6 +19,8 @@ from isolith.journal.errors import JournalError
 from isolith.journals import Journals
 from isolith.ledger import Ledger
 from isolith.order import Order
+from isolith.reverts import reverts_of
+from isolith.rollback import Undoer
 from isolith.supply import get_supply, ready_supply
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.connector import offered
@@ -26,7 +28,7 @@ from isolith_bindings.functions import as_connector
 from isolith_bindings.policy import Policy, Preset, as_policy, govern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
     from types import TracebackType
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from isolith.history import History
     from isolith.journal.journal import Journal
     from isolith.outcome import Outcome
+    from isolith.reverts import Revert
     from isolith_bindings.connector import Connector
     from isolith_runtime.driver import Supply
     from isolith_runtime.engine import Variant
@@ -50,8 +53,9 @@ class CodeMode:
     run. `tend`: take over runs of this origin whose host stopped, and end those whose questions nobody answered; by
     default where a journal was given. `check`: `strict` refuses what is certainly wrong before it runs; `warn` only
     says so; `off`. `ceilings`: how far a caller may raise a budget. `home`: where images are kept, in place of the
-    user's cache folder. Use it as `async with`, so that connectors are closed; safe for many executions at a time, in
-    one event loop.
+    user's cache folder. `reverts`: what undoes methods that do not say so themselves, `connector.method` to a `Revert`
+    or to another `connector.method`. Use it as `async with`, so that connectors are closed; safe for many executions at
+    a time, in one event loop.
     """
 
     def __init__(  # noqa: PLR0913 - all are options
@@ -65,6 +69,7 @@ class CodeMode:
         check: CheckMode = "strict",
         ceilings: HostPolicy | None = None,
         home: Path | None = None,
+        reverts: Mapping[str, Revert | str] | None = None,
     ) -> None:
         self.policy = as_policy(policy)
         self.connectors: list[Connector] = [govern(as_connector(connector), self.policy) for connector in connectors]
@@ -77,6 +82,7 @@ class CodeMode:
         self._check: CheckMode = check
         self._ceilings = ceilings or HostPolicy()
         self._home = home
+        self._reverts = reverts_of(reverts)
         self._running: set[Execution] = set()
 
     async def __aenter__(self) -> Self:
@@ -113,9 +119,13 @@ class CodeMode:
                 await runs.recover(self._origin)
             await asyncio.sleep(_TEND_S)
 
+    async def rollback(self, execution_id: str, *, again: bool = False) -> Outcome:
+        """Undo what a run did that has ended, its last call first: see `DurableRuns.rollback`."""
+        return await (await self.runs()).rollback(execution_id, again=again)
+
     async def runs(self) -> DurableRuns:
         """The runs of the journal: what waits for people, and what can be gone on with."""
-        doors = Doors(self._go_on, self._find, self._supply)
+        doors = Doors(self._go_on, self._find, self._supply, Undoer(self.catalog, self._reverts))
         return DurableRuns(await self._journals.open(), doors, self._owner)
 
     async def approve(

@@ -12,6 +12,9 @@
     preset = "careful"
     rules = [{ match = "docs.delete_*", action = "deny" }]
 
+    [reverts]                                 what undoes a method, for `isolith executions rollback`
+    "files.add" = "files.remove"
+
     [budgets]                                 what a run gets unless it asks for something else
     [ceilings]                                how far it may ask; "unlimited" lifts one
 
@@ -30,6 +33,7 @@ from isolith.budgets import CEILINGS, UNLIMITED, Budgets, HostPolicy
 from isolith.connector_entries import ConnectorEntry
 from isolith.documents import explain, read_document
 from isolith.errors import BudgetError, UsageError
+from isolith.reverts import RevertEntry
 from isolith.server_entries import servers_in
 from isolith_bindings.policy import Policy, Preset
 
@@ -64,6 +68,8 @@ class Config(BaseModel):
         default_factory=dict[str, int | float | Literal["unlimited"]]
     )
     """How far a run may raise a budget; what is left out has the ceiling of Isolith."""
+    reverts: Mapping[str, RevertEntry] = Field(default_factory=dict[str, RevertEntry])
+    """What undoes methods that do not say so themselves, `connector.method` to `connector.method`."""
     mcp_servers: Mapping[str, object] = Field(default_factory=dict[str, object], alias="mcpServers", repr=False)
     """As Claude and Cursor write them."""
     servers: Mapping[str, object] = Field(default_factory=dict[str, object], repr=False)

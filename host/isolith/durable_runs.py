@@ -19,6 +19,7 @@ from isolith.journal.model import Answer
 from isolith.ledger import LEASE, How, Ledger
 from isolith.outcome import Outcome, PendingCall
 from isolith.record import expired
+from isolith.rollback import Undoer, roll_back
 from isolith_runtime.errors import HibernationError
 from isolith_runtime.guest import codec
 
@@ -52,6 +53,8 @@ class Doors:
     running: Callable[[str], Execution | None]
     """The execution of this id, where it runs here."""
     supply: Callable[[Budgets], Awaitable[Supply]]
+    undoer: Undoer | None = None
+    """How calls are undone; where nobody says, nothing is."""
 
 
 class DurableRuns:
@@ -140,6 +143,9 @@ class DurableRuns:
         if execution.status not in {"failed", "cancelled"}:
             message = f"execution {execution_id} is {execution.status}: only what failed is tried again"
             raise WrongStatus(message, execution.status)
+        if execution.rollback is not None:
+            message = f"the rollback of execution {execution_id} has begun: it is not tried again"
+            raise WrongStatus(message, execution.status)
         return await self._go_on(execution_id, (await self._load(execution_id)).for_retry(), "retry")
 
     async def recover(self, origin: str | None = None) -> list[Outcome]:
@@ -155,7 +161,12 @@ class DurableRuns:
         return found
 
     async def take_over(self, execution_id: str) -> Outcome:
-        """Go on with a run whose host has stopped. What was under way is unknown, and asked about unless repeatable."""
+        """Go on with a run whose host has stopped. What was under way is unknown, and asked about unless repeatable.
+
+        A rollback that it was at goes on as a rollback.
+        """
+        if (await self.journal.executions.get(execution_id)).rollback == "under_way":
+            return await self.rollback(execution_id)
         ledger = self._ledger()
         history = await load_history(self.journal, execution_id)
         await self._claim(ledger, history, "replay")
@@ -168,6 +179,19 @@ class DurableRuns:
                 await self.journal.calls.ask_again(ledger.lease, call.number, reason=_UNKNOWN)
         current = tuple(await self.journal.calls.of(execution_id))
         return await self._run(replace(history.without_hibernation(), calls=current), ledger)
+
+    async def rollback(self, execution_id: str, *, again: bool = False) -> Outcome:
+        """Undo what an ended run did, its last call first; `rolled_back` where all that can be undone was.
+
+        `again`: also the calls of which nobody knows whether they were undone. Raises WrongStatus, Leased, UsageError.
+        """
+        undoer = self._doors.undoer
+        if undoer is None:
+            raise UsageError("nothing is known here of how calls are undone")
+        if undoer.nested is None:
+            undoer = replace(undoer, nested=self.rollback)
+        await roll_back(self.journal, undoer, self.owner, execution_id, again=again)
+        return await self.outcome(execution_id)
 
     async def expire(self) -> list[Outcome]:
         """End the runs whose questions nobody answered in time."""

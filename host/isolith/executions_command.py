@@ -185,6 +185,30 @@ def cancel(execution: Which, *, json: Json = False) -> None:
     _answer(outcome, json=json)
 
 
+@app.command(epilog="Example: isolith executions rollback 4f2a")
+@guarded
+def rollback(
+    execution: Which,
+    *,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also undo calls of which nobody knows whether they were undone.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Undo what an ended execution did, its last call first. Ends with 1 where something could not be undone."""
+    outcome = _with_runs(execution, lambda runs, execution_id: runs.rollback(execution_id, again=again))
+    terminal = command.terminal()
+    if json:
+        answer(outcome, terminal, Form.JSON)
+    else:
+        for call in reversed(outcome.calls):
+            why = f": {call.error.message}" if call.error else ""
+            terminal.write(f"{call.call_id}  {call.connector}.{call.method}  {call.status}{why}")
+        for warning in outcome.warnings:
+            terminal.say(warning.message)
+    raise typer.Exit(0 if outcome.status == "rolled_back" else 1)
+
+
 @app.command(epilog="Example: isolith executions export > executions.jsonl")
 @guarded
 def export(execution: Executions = None) -> None:
@@ -288,4 +312,5 @@ def _code_mode(journal: Journal, origin: dict[str, Any] | None) -> CodeMode:
         ceilings=config.config.granted if config else None,
         journal=journal,
         tend=False,
+        reverts=config.config.reverts if config else None,
     )

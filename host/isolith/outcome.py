@@ -46,7 +46,17 @@ BUDGET_KINDS: frozenset[Kind] = frozenset(
     {"cpu_exceeded", "memory_exceeded", "wall_exceeded", "output_exceeded", "calls_exceeded"}
 )
 
-CallStatus = Literal["running", "pending", "completed", "failed", "cancelled", "rejected"]
+CallStatus = Literal[
+    "running",
+    "pending",
+    "completed",
+    "failed",
+    "cancelled",
+    "rejected",
+    "reverted",
+    "revert_failed",
+    "revert_unknown",
+]
 
 Count = Annotated[int, Field(ge=0)]
 Milliseconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
