@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.security.desk import CANARY, Desk
+from tests.security.desk import CANARY, SPARING, Desk
 
 from isolith import CodeMode
 from isolith.supply import get_supply
@@ -37,5 +37,5 @@ def desk() -> Desk:
 @pytest.fixture
 async def code_mode(desk: Desk) -> AsyncGenerator[CodeMode]:
     # Without the check, so that every script reaches the wall that it is written against.
-    async with CodeMode([desk], check="off") as made:
+    async with CodeMode([desk], check="off", policy=SPARING) as made:
         yield made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from isolith import connector, method
+from isolith import Policy, connector, method
 
 CANARY = "CANARY-4f1d"
 """What every planted secret begins with. No script contains it, so wherever it shows it has leaked."""
@@ -55,8 +55,13 @@ class Desk:
         self.reached.append("wipe")
         return "wiped"
 
-    @method(policy="ask")
     async def pay(self, amount: int = 1) -> str:
-        """A person has to say yes."""
+        """Not so much as ten."""
         self.reached.append("pay")
         return f"paid {amount}"
+
+
+SPARING = Policy.model_validate(
+    {"preset": "trusted", "rules": [{"action": "deny", "match": "desk.pay", "where": {"amount": 10}}]}
+)
+"""Whether a call is allowed depends on its arguments, and is decided outside."""

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 import psutil
-from tests.security.desk import Desk
+from tests.security.desk import SPARING, Desk
 from tests.security.samples import quick
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ async def main(count: int) -> dict[str, object]:
         else:
             await attack(hostile[number * 7 // 10 % len(hostile)])
 
-    async with CodeMode([desk], check="off") as code_mode:
+    async with CodeMode([desk], check="off", policy=SPARING) as code_mode:
         for number in range(WARM_UP):
             await run(number)
         before = await settled(None)

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.security.desk import Desk
+from tests.security.desk import SPARING, Desk
 from tests.security.samples import done_list, every
 
 from isolith import Budgets, CodeMode, Outcome, connector
@@ -53,7 +53,7 @@ class Ledger:
 async def test_two_hundred_honest_scripts_beside_hostile_ones() -> None:
     hostile = [*done_list(), *every(9)]
     desk, ledger = Desk(), Ledger()
-    async with CodeMode([desk], check="off") as for_hostile, CodeMode([ledger]) as for_honest:
+    async with CodeMode([desk], check="off", policy=SPARING) as for_hostile, CodeMode([ledger]) as for_honest:
         ended, honest = await asyncio.gather(_run_hostile(for_hostile, hostile), _run_honest(for_honest))
         assert (await for_honest.execute("1 + 1")).value == 2
 
