@@ -8,11 +8,11 @@ The guest can ask for a call. It cannot say that one happened, answer its own, o
 from __future__ import annotations
 
 import asyncio
-import collections
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
+from isolith.allowance import Allowance
 from isolith.artifacts import ArtifactStore, CallArtifacts, with_references
 from isolith.asking import Asker, question
 from isolith.call_frames import answer_frame, diagnostic_of, error_frame, error_text, outcome_text
@@ -62,14 +62,13 @@ class CallDesk:
     recorder: CallRecorder | None = None
     waits: Callable[[], None] = lambda: None
     broken: Callable[[Exception], None] = lambda _error: None
+    allowance: Allowance | None = None
 
     def __post_init__(self) -> None:
         self._uses: dict[int, Use] = {}
         self._turns = Turns(self.budgets)
-        self._admitted: collections.Counter[str] = collections.Counter()
-        # Kept beside the counter, because a call must not cost a walk over all of them.
-        self._admitted_in_all = self._owed = 0
-        self._last = self._refused = 0
+        self._allowance = self.allowance or Allowance(self.budgets)
+        self._owed = self._last = self._refused = 0
         self._closed = self._held = False
         self._asker = None if self.recorder is None else Asker(self.recorder, self._context)
         self._writing: set[asyncio.Task[None]] = set()
@@ -77,7 +76,7 @@ class CallDesk:
     @property
     def admitted(self) -> int:
         """How many calls were admitted."""
-        return self._admitted_in_all
+        return self._allowance.total
 
     @property
     def under_way(self) -> bool:
@@ -212,18 +211,13 @@ class CallDesk:
         self._last = max(self._last, use.number)
         self._owed += use.open
         if not (use.error is not None and use.started is None and use.status == "failed"):
-            self._count(use.frame.connector)
+            self._allowance.count(use.frame.connector)
 
     # decisions
 
     def _admit(self, use: Use) -> None:
         frame, budgets = use.frame, self.budgets
-        if self.admitted >= budgets.calls:
-            raise CallError("calls_exceeded", f"this run may make {budgets.calls} calls, and has", hint=_FEWER)
-        if self._admitted[frame.connector] >= budgets.calls_per_connector:
-            limit = budgets.calls_per_connector
-            message = f"this run may call {frame.connector} {limit} times, and has"
-            raise CallError("calls_exceeded", message, hint=_FEWER)
+        self._allowance.admit(frame.connector)
         if frame.connector != HOST:
             use.connector, use.method, use.variant = resolve_call(self.catalog, frame)
             if use.method.policy == "deny":
@@ -233,11 +227,7 @@ class CallDesk:
         if frame.size > limit and len(codec.dumps(frame.arguments)) > limit:
             message = f"the arguments of {frame.connector or HOST_SHOWN}.{frame.method} are larger than {limit:,} bytes"
             raise CallError("invalid_arguments", message, hint="send less at a time, or an artifact's handle")
-        self._count(frame.connector)
-
-    def _count(self, connector: str) -> None:
-        self._admitted[connector] += 1
-        self._admitted_in_all += 1
+        self._allowance.count(frame.connector)
 
     def _judge(self, use: Use) -> str | None:
         """Why a person must be asked; None where nobody must. Raises CallError `denied`."""
@@ -395,6 +385,3 @@ class CallDesk:
             await record
         except JournalError as error:
             self.broken(error)
-
-
-_FEWER = "ask for more in one call, or have the host raise the budget `calls`"

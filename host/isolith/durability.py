@@ -115,6 +115,7 @@ class Durability:
                 session=order.session,
                 budgets=order.budgets.model_dump_json(),
                 image_digest=self._image,
+                snippets=json.dumps(dict(order.snippets)),
                 origin=self._durable.origin,
                 seed=recording.seed,
                 started_ns=recording.started_ns,

@@ -12,6 +12,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from isolith import ending, gradual
+from isolith.allowance import Allowance
 from isolith.artifacts import ArtifactStore
 from isolith.calls import CallDesk
 from isolith.checking import Checking
@@ -47,8 +48,10 @@ class Execution:
 
     def __init__(self, order: Order) -> None:
         history = None if order.durable is None else order.durable.history
-        self.execution_id = uuid.uuid4().hex if history is None else history.order.execution_id
+        named = order.execution_id or uuid.uuid4().hex
+        self.execution_id = named if history is None else history.order.execution_id
         self._order = order
+        self.allowance = Allowance(order.budgets, order.around)
         self._budgets = order.budgets
         self._events = EventLog(self.execution_id)
         self._artifacts = ArtifactStore()
@@ -73,6 +76,7 @@ class Execution:
             None if self._durability is None else self._durability.recorder,
             self._reconsider,
             self.fail_internally,
+            self.allowance,
         )
         self._check = Checking(order.check, order.catalog.connectors)
         self._guest: Guest | None = None
@@ -113,6 +117,11 @@ class Execution:
             return False
         self._durability.decided(self._desk, decided)
         return True
+
+    @property
+    def order(self) -> Order:
+        """What was asked for."""
+        return self._order
 
     def when_done(self, callback: Callable[[], object]) -> None:
         """Call back in the loop when the outcome is there."""

@@ -12,8 +12,9 @@ from isolith_runtime.inputs import Inputs, Recording
 from isolith_runtime.limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
+    from isolith.allowance import Allowance
     from isolith.budgets import Budgets
     from isolith.checking import CheckMode
     from isolith.durability import Durable
@@ -46,6 +47,12 @@ class Order:
     policy: Policy = field(default_factory=_trusted)
     durable: Durable | None = None
     """Where it is journalled, and from where it goes on."""
+    snippets: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The snippets that it may call, each with the version that it stays at."""
+    execution_id: str | None = None
+    """Its id, where somebody else chooses it."""
+    around: Allowance | None = None
+    """What the run around it may spend."""
 
 
 def inputs_of(order: Order) -> Inputs:
@@ -71,7 +78,7 @@ def start_frame(order: Order, source: str, seed: int) -> str:
             "source": source,
             "input": order.input,
             "connectors": order.catalog.granted(),
-            "snippets": [],
+            "snippets": list(order.snippets),
             "limits": {name: value for name, value in budgets.model_dump().items() if value is not None},
             "seed": seed,
             "log_bytes": budgets.log_bytes,
