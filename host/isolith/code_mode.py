@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -113,10 +114,12 @@ class CodeMode:
     async def _tend_runs(self) -> None:
         """Now and then, as long as this is open. What the journal cannot do now it may be able to do later."""
         runs = await self.runs()
-        while True:
+        for turn in itertools.count():
             with contextlib.suppress(JournalError):
                 await runs.expire()
                 await runs.recover(self._origin)
+                if turn % _PRUNE_TURNS == 0:
+                    await runs.journal.prune()
             await asyncio.sleep(_TEND_S)
 
     async def rollback(self, execution_id: str, *, again: bool = False) -> Outcome:
@@ -283,6 +286,8 @@ class CodeMode:
         return asyncio.run(once())
 
 
+_PRUNE_TURNS = 360
+"""Looks between two prunings of what ended long ago."""
 _TEND_S = 10.0
 """Seconds between two looks for what was left or has expired."""
 

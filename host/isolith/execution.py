@@ -7,8 +7,8 @@ A run that needs a person ends this object too, with the outcome `paused`: anoth
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
-import uuid
 from typing import TYPE_CHECKING
 
 from isolith import ending, gradual
