@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import itertools
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -22,8 +23,10 @@ from isolith.ledger import Ledger
 from isolith.order import Order
 from isolith.reverts import reverts_of
 from isolith.rollback import Undoer
+from isolith.snippet_calls import Nested, Nesting
+from isolith.snippet_methods import SnippetCatalog
+from isolith.snippets import Snippets
 from isolith.supply import get_supply, ready_supply
-from isolith_bindings.catalog import Catalog
 from isolith_bindings.connector import offered
 from isolith_bindings.functions import as_connector
 from isolith_bindings.policy import Policy, Preset, as_policy, govern
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from isolith.journal.journal import Journal
     from isolith.outcome import Outcome
     from isolith.reverts import Revert
-    from isolith_bindings.connector import Connector
+    from isolith_bindings.connector import CallContext, Connector
     from isolith_runtime.driver import Supply
     from isolith_runtime.engine import Variant
     from isolith_runtime.inputs import Recording
@@ -74,9 +77,10 @@ class CodeMode:
     ) -> None:
         self.policy = as_policy(policy)
         self.connectors: list[Connector] = [govern(as_connector(connector), self.policy) for connector in connectors]
-        self.catalog = Catalog(self.connectors)
+        self.catalog = SnippetCatalog(self.connectors, self.policy, self._call_snippet)
         self._owner = owner_name()
         self._journals = Journals(journal)
+        self.snippets = Snippets(self._journals.open, self.catalog, self._supply, self._read_snippets)
         self._origin = origin
         self._tend = self._journals.given if tend is None else tend
         self._tending: asyncio.Task[None] | None = None
@@ -89,6 +93,7 @@ class CodeMode:
     async def __aenter__(self) -> Self:
         await asyncio.gather(*(connector.start() for connector in self.connectors))
         self.catalog.follow()
+        await self._read_snippets()
         if self._tend:
             self._tending = asyncio.create_task(self._tend_runs())
         return self
@@ -118,6 +123,7 @@ class CodeMode:
             with contextlib.suppress(JournalError):
                 await runs.expire()
                 await runs.recover(self._origin)
+                await self._read_snippets()
                 if turn % _PRUNE_TURNS == 0:
                     await runs.journal.prune()
             await asyncio.sleep(_TEND_S)
@@ -188,6 +194,7 @@ class CodeMode:
             self._check,
             self.policy,
             self._durable(),
+            self.catalog.versions if self._journals.given else {},
         )
         return self._begin(order)
 
@@ -222,8 +229,18 @@ class CodeMode:
                 check="off",
                 policy=self.policy,
                 durable=durable,
+                snippets=json.loads(order.snippets),
             )
         )
+
+    async def _call_snippet(self, name: str, arguments: Mapping[str, object], context: CallContext) -> object:
+        nesting = Nesting(self._journals.open, self._find, self._begin, self._supply, self._owner)
+        return await Nested(nesting, self.catalog, name, context).value(arguments)
+
+    async def _read_snippets(self) -> None:
+        """Those that are approved now; where no journal was given, there are none."""
+        if self._journals.given:
+            self.catalog.put(await (await self._journals.open()).snippets.find({"approved"}))
 
     async def _keep_on(self, execution_id: str, ledger: Ledger) -> Outcome:
         return await (await self.runs()).keep_on(execution_id, ledger)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from isolith.journal.model import Decided
-    from isolith.outcome import PendingCall
+    from isolith.outcome import ArtifactRecord, PendingCall
     from isolith_runtime.inputs import Recording
 
 _CALLS_PATIENCE_S = 0.2
@@ -48,7 +48,7 @@ class Execution:
 
     def __init__(self, order: Order) -> None:
         history = None if order.durable is None else order.durable.history
-        named = order.execution_id or uuid.uuid4().hex
+        named = order.execution_id or secrets.token_hex(16)
         self.execution_id = named if history is None else history.order.execution_id
         self._order = order
         self.allowance = Allowance(order.budgets, order.around)
@@ -117,6 +117,10 @@ class Execution:
             return False
         self._durability.decided(self._desk, decided)
         return True
+
+    def artifact_record(self, handle: str) -> ArtifactRecord:
+        """What is known of one of its artifacts. Raises KeyError."""
+        return self._artifacts.record(handle)
 
     @property
     def order(self) -> Order:
