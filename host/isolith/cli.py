@@ -31,6 +31,7 @@ from isolith.outcome import Outcome, outcome_schema
 from isolith.request import Request, read_request, read_script
 from isolith.run_command import Form, answer, run_script
 from isolith.self_test import trip_limits
+from isolith.serve_command import serve
 from isolith.supply import get_supply
 from isolith_bindings.description import Detail  # noqa: TC001 - Typer reads the annotations
 from isolith_bindings.listing import DEFAULT_BUDGET
@@ -65,6 +66,7 @@ schema = typer.Typer(help="JSON Schemas of what Isolith writes.", no_args_is_hel
 app.add_typer(connectors_command.app, name="connectors", epilog="Example: isolith connectors list --connect mcp.json")
 app.add_typer(executions_command.app, name="executions", epilog="Example: isolith executions list --status paused")
 app.add_typer(policy_command.app, name="policy", epilog="Example: isolith policy explain crm.delete --connect crm.py")
+app.command(epilog="Example: isolith serve --http 127.0.0.1:8000 --connect crm.py")(serve)
 app.add_typer(image, name="image", epilog="Example: isolith image info")
 app.add_typer(schema, name="schema", epilog="Example: isolith schema outcome")
 

@@ -21,10 +21,15 @@ def answer_search(page: SearchPage, terminal: Terminal, *, json: bool) -> None:
     if json:
         terminal.write(to_json_text(dataclasses.asdict(page)))
         return
+    terminal.write(visible(search_text(page, f": --offset {page.next}")))
+
+
+def search_text(page: SearchPage, onward: str) -> str:
+    """One page for a reader; `onward`: behind how many more there are, how to see them."""
     lines = [_found(result) for result in page.results] or ["nothing fits"]
     if page.remaining:
-        lines.append(f"and {page.remaining:,} more: --offset {page.next}")
-    terminal.write(visible("\n".join(lines)))
+        lines.append(f"and {page.remaining:,} more{onward}")
+    return "\n".join(lines)
 
 
 def _found(result: SearchResult) -> str:

@@ -1,0 +1,243 @@
+"""Isolith as an MCP server: `execute`, `search`, `describe` and `resume` on the official SDK, in both its eras.
+
+Nothing is kept for a connection: whatever a request needs is in the request, in the journal or under a handle.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import anyio.to_thread
+import mcp_types as mcp
+from mcp.server import Server
+from mcp.server.caching import CacheHint
+from mcp.shared.exceptions import MCPError
+
+from isolith.budgets import CEILINGS, Budgets
+from isolith.discovery_command import search_text
+from isolith.errors import UsageError
+from isolith.internal import internal_error
+from isolith.journal.errors import JournalError, Leased, UnknownEntry
+from isolith.json_form import to_json_form
+from isolith.mcp_files import TEMPLATE, Files
+from isolith.mcp_progress import followed
+from isolith.mcp_tools import server_instructions, tools
+from isolith.mcp_view import model_view, said_of
+from isolith.outcome import Diagnostic
+from isolith.terminal import visible
+from isolith_bindings.errors import CallError
+from isolith_bindings.schema.validate import Validator
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mcp.server.caching import CacheableMethod
+    from mcp.server.context import ServerRequestContext
+
+    from isolith.code_mode import CodeMode
+    from isolith.durable_runs import DurableRuns
+    from isolith.execution import Execution
+    from isolith.outcome import Outcome
+
+    Arguments: TypeAlias = dict[str, object]
+    Handler: TypeAlias = Callable[[ServerRequestContext, Arguments], Awaitable[mcp.CallToolResult]]
+    Paused: TypeAlias = Callable[[Outcome], object]
+
+_AN_HOUR = CacheHint(ttl_ms=3_600_000)
+_FINE = frozenset({"completed", "paused", "running"})
+_WRONG = (UsageError, CallError, JournalError)
+"""What a caller can mend; anything else that is raised here is a bug of ours."""
+
+
+def mcp_server(code_mode: CodeMode, *, session_key: str | None = None, paused: Paused | None = None) -> Server:
+    """A server of the SDK over an open `CodeMode`; run it on any transport of the SDK's.
+
+    `session_key`: the key of a request's `_meta` whose text is its session where `execute` names none, such as
+    `ai.opencode/sessionID`. `paused`: told of each run that waits for a person.
+    """
+    front = McpFront(code_mode, session_key, paused)
+    return Server(
+        "isolith",
+        version=version("isolith"),
+        title="Isolith",
+        instructions=server_instructions(code_mode.catalog.connectors),
+        cache_hints=dict.fromkeys(_CACHED, _AN_HOUR),
+        get_tool_input_schema=front.input_schema,
+        on_list_tools=front.list_tools,
+        on_call_tool=front.call_tool,
+        on_list_resources=front.list_resources,
+        on_list_resource_templates=front.list_templates,
+        on_read_resource=front.read_resource,
+    )
+
+
+_CACHED: tuple[CacheableMethod, ...] = (
+    "server/discover",
+    "tools/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+)
+
+
+class McpFront:
+    """The handlers of the requests."""
+
+    def __init__(self, code_mode: CodeMode, session_key: str | None, paused: Paused | None) -> None:
+        self._code_mode = code_mode
+        self._session_key = session_key
+        self._paused = paused
+        self._files = Files(code_mode)
+        self._running: dict[str, Execution] = {}
+        self._tools = {tool.name: tool for tool in tools()}
+        self._validators = {name: Validator(tool.input_schema) for name, tool in self._tools.items()}
+        self._handlers: dict[str, Handler] = {
+            "search": self._search,
+            "describe": self._describe,
+            "execute": self._execute,
+            "resume": self._resume,
+        }
+
+    # requests
+
+    def input_schema(self, name: str) -> dict[str, object] | None:
+        """What a tool takes; None for one that is not there."""
+        tool = self._tools.get(name)
+        return None if tool is None else tool.input_schema
+
+    async def list_tools(self, _: ServerRequestContext, __: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
+        """The same tools in the same order, whoever asks."""
+        return mcp.ListToolsResult(tools=list(self._tools.values()))
+
+    async def list_resources(
+        self, _: ServerRequestContext, __: mcp.PaginatedRequestParams | None
+    ) -> mcp.ListResourcesResult:
+        """None: whoever may read an artifact was given its link."""
+        return mcp.ListResourcesResult(resources=[])
+
+    async def list_templates(
+        self, _: ServerRequestContext, __: mcp.PaginatedRequestParams | None
+    ) -> mcp.ListResourceTemplatesResult:
+        """How links to artifacts look."""
+        kept = mcp.ResourceTemplate(
+            name="artifact", uri_template=TEMPLATE, description="Bytes that a script has kept, or its whole value."
+        )
+        return mcp.ListResourceTemplatesResult(resource_templates=[kept])
+
+    async def read_resource(
+        self, _: ServerRequestContext, params: mcp.ReadResourceRequestParams
+    ) -> mcp.ReadResourceResult:
+        """An artifact. Raises MCPError for one that is not there."""
+        try:
+            return mcp.ReadResourceResult(contents=[await self._files.resource(str(params.uri))])
+        except UnknownEntry as error:
+            raise MCPError(mcp.INVALID_PARAMS, "there is no such resource", {"uri": str(params.uri)[:200]}) from error
+
+    async def call_tool(self, context: ServerRequestContext, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
+        """One tool. What is wrong with its arguments or its script is an answer; raises MCPError for no tool at all."""
+        handler = self._handlers.get(params.name)
+        if handler is None:
+            raise MCPError(mcp.INVALID_PARAMS, f"there is no tool `{params.name:.60}`")
+        arguments = cast("Arguments", params.arguments or {})
+        problems = self._validators[params.name].problems(arguments)
+        if problems:
+            return _refused("; ".join(str(problem) for problem in problems[:5]))
+        try:
+            return await handler(context, arguments)
+        except _WRONG as error:
+            hint = error.hint if isinstance(error, CallError) else None
+            return _refused(str(error), hint)
+        except Exception as error:  # noqa: BLE001 - the border of the server: a bug of ours is told by its id
+            return _failed(internal_error(error))
+
+    # tools
+
+    async def _search(self, _: ServerRequestContext, arguments: Arguments) -> mcp.CallToolResult:
+        page = await anyio.to_thread.run_sync(partial(self._code_mode.catalog.search, **arguments))  # type: ignore[arg-type]
+        more = f"; `offset` {page.next} shows the next" if page.next is not None else ""
+        return _answered(search_text(page, more), dataclasses.asdict(page))
+
+    async def _describe(self, _: ServerRequestContext, arguments: Arguments) -> mcp.CallToolResult:
+        found = await anyio.to_thread.run_sync(partial(self._code_mode.catalog.describe, **arguments))  # type: ignore[arg-type]
+        return _answered(found.text, dataclasses.asdict(found))
+
+    async def _execute(self, context: ServerRequestContext, arguments: Arguments) -> mcp.CallToolResult:
+        asked = cast("dict[str, object]", arguments.get("budgets") or {})
+        budgets = Budgets.model_validate(asked)
+        execution = self._code_mode.start(
+            cast("str", arguments["code"]),
+            input=arguments.get("input"),
+            budgets=budgets,
+            session=self._session(context, arguments),
+        )
+        self._running[execution.execution_id] = execution
+        execution.when_done(lambda: self._running.pop(execution.execution_id, None))
+        outcome = await followed(execution, context)
+        return await self._told(outcome, budgets, execution)
+
+    async def _resume(self, context: ServerRequestContext, arguments: Arguments) -> mcp.CallToolResult:
+        execution_id = cast("str", arguments["execution_id"])
+        running = self._running.get(execution_id)
+        if running is not None:
+            return await self._told(await followed(running, context), Budgets(), running)
+        runs = await self._code_mode.runs()
+        outcome = await runs.outcome(execution_id)
+        if outcome.status == "paused" and not outcome.pending:
+            outcome = await _gone_on(runs, execution_id)
+        order = await runs.journal.executions.order(execution_id)
+        return await self._told(outcome, Budgets.model_validate_json(order.budgets))
+
+    def _session(self, context: ServerRequestContext, arguments: Arguments) -> str | None:
+        named = arguments.get("session")
+        if named is None and self._session_key is not None:
+            named = cast("dict[str, object]", context.meta or {}).get(self._session_key)
+        return named[:_MAX_SESSION] if isinstance(named, str) and named else None
+
+    async def _told(self, outcome: Outcome, budgets: Budgets, execution: Execution | None = None) -> mcp.CallToolResult:
+        """An outcome as an answer: for models as text, for programs as data, and what it made beside it."""
+        if execution is not None:
+            self._files.keep(execution, outcome)
+        if outcome.status == "paused" and self._paused is not None:
+            self._paused(outcome)
+        most = min(budgets.value_tokens, CEILINGS.value_tokens)
+        text = await anyio.to_thread.run_sync(model_view, outcome, most)
+        blocks = await self._files.blocks(outcome)
+        return mcp.CallToolResult(
+            content=[mcp.TextContent(text=text), *blocks],
+            structured_content=outcome.to_json(safe_integers=True),
+            is_error=outcome.status not in _FINE,
+        )
+
+
+_MAX_SESSION = 200
+
+
+async def _gone_on(runs: DurableRuns, execution_id: str) -> Outcome:
+    """Go on with a run to its next end. Cancelling this ends the run."""
+    going = asyncio.create_task(runs.resume(execution_id))
+    try:
+        return await asyncio.shield(going)
+    except Leased:
+        return await runs.outcome(execution_id)  # somebody else goes on with it already
+    except asyncio.CancelledError:
+        with anyio.CancelScope(shield=True), contextlib.suppress(JournalError):
+            await runs.cancel(execution_id)
+            await asyncio.wait([going])
+        raise
+
+
+def _answered(text: str, data: dict[str, object]) -> mcp.CallToolResult:
+    return mcp.CallToolResult(content=[mcp.TextContent(text=visible(text))], structured_content=to_json_form(data))
+
+
+def _refused(message: str, hint: str | None = None) -> mcp.CallToolResult:
+    return _failed(Diagnostic(kind="invalid_arguments", message=message, hint=hint))
+
+
+def _failed(diagnostic: Diagnostic) -> mcp.CallToolResult:
+    return mcp.CallToolResult(content=[mcp.TextContent(text=visible(said_of(diagnostic)))], is_error=True)
