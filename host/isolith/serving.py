@@ -1,0 +1,104 @@
+"""Serving MCP on stdio or HTTP, after every limit has been seen to fire.
+
+Apart from the command, because the server half of the SDK takes a second to import that no other command has to pay.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING
+
+import uvicorn
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+
+from isolith.errors import UsageError
+from isolith.mcp_server import mcp_server
+from isolith.self_test import trip_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcp.server import Server
+
+    from isolith.code_mode import CodeMode
+    from isolith.outcome import Outcome
+    from isolith.serve_command import Address
+
+PATH = "/mcp"
+_GRACE_S = 5
+"""Seconds that requests get to end after the first signal."""
+_BACKLOG = 128
+
+
+async def serve_mcp(
+    code_mode: CodeMode, address: Address | None, session_key: str | None, say: Callable[[str], None]
+) -> bool:
+    """Serve on stdio, or at an address, until the client goes or a signal comes. Whether it could be served."""
+    with redirect_stdout(sys.stderr):
+        failed = [finding for finding in await trip_limits() if not finding.ok]
+    for finding in failed:
+        say(f"isolith: {finding.name}: {finding.detail}. {finding.mend}")
+    if failed:
+        say("isolith: nothing is served: a limit that does not fire protects nobody")
+        return False
+    async with code_mode:
+        server = mcp_server(code_mode, session_key=session_key, paused=lambda outcome: _say_pending(outcome, say))
+        if address is None:
+            await _on_stdio(server)
+        else:
+            await _on_http(server, address, say)
+    return True
+
+
+def security_of(address: Address) -> TransportSecuritySettings:
+    """Which Host and Origin headers are answered: those of this machine, and those the address may be asked for by."""
+    names = ["127.0.0.1:*", "localhost:*", "[::1]:*", *(form for name in address.hosts for form in (name, f"{name}:*"))]
+    origins = [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
+    return TransportSecuritySettings(allowed_hosts=names, allowed_origins=origins)
+
+
+async def _on_stdio(server: Server) -> None:
+    # The SDK takes the streams for itself first; what a connector prints goes to stderr.
+    async with stdio_server() as (read, write):
+        with redirect_stdout(sys.stderr):
+            await server.run(read, write, server.create_initialization_options())
+
+
+async def _on_http(server: Server, address: Address, say: Callable[[str], None]) -> None:
+    listening = _listen(address)
+    host, port = listening.getsockname()[:2]
+    app = server.streamable_http_app(
+        streamable_http_path=PATH, host=address.host, transport_security=security_of(address)
+    )
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_S, server_header=False)
+    say(f"isolith: serving http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
+    with redirect_stdout(sys.stderr):
+        await uvicorn.Server(config).serve(sockets=[listening])
+
+
+def _listen(address: Address) -> socket.socket:
+    """A socket at the address; port 0 is one that is free. Raises UsageError where that cannot be."""
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(where)
+            listening.listen(_BACKLOG)
+        except OSError:
+            listening.close()
+            raise
+    except OSError as error:
+        raise UsageError(f"cannot listen on {address.host}:{address.port}: {error.strerror or error}") from error
+    return listening
+
+
+def _say_pending(outcome: Outcome, say: Callable[[str], None]) -> None:
+    for call in outcome.pending:
+        number = call.call_id.rpartition(".")[2]
+        say(
+            f"isolith: {call.connector}.{call.method} waits: isolith executions approve {outcome.execution_id} {number}"
+        )
