@@ -55,6 +55,10 @@ class ArtifactStore:
         """The bytes under a handle. Raises KeyError for a handle of another execution."""
         return self._kept[handle].content
 
+    def record(self, handle: str) -> ArtifactRecord:
+        """What is known of one. Raises KeyError for a handle of another execution."""
+        return self._kept[handle].record
+
     def records(self) -> tuple[ArtifactRecord, ...]:
         """All of them, in the order they were kept."""
         return tuple(artifact.record for artifact in self._kept.values())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import itertools
+import json
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 

@@ -26,7 +26,7 @@ from isolith.budgets import Budgets
 from isolith.call_frames import MAX_MESSAGE, error_of, plain
 from isolith.call_variants import of_page, resolve_call
 from isolith.errors import UsageError
-from isolith.journal.errors import JournalError, WrongStatus
+from isolith.journal.errors import JournalError, Leased, UnknownEntry, WrongStatus
 from isolith.journal.statuses import FINAL
 from isolith.ledger import LEASE
 from isolith.outcome import CallRecord, Diagnostic, Outcome
@@ -35,6 +35,7 @@ from isolith.use import HOST_SHOWN
 from isolith_bindings.connector import CallContext, unheard
 from isolith_bindings.errors import CallError
 from isolith_bindings.policy import ungoverned
+from isolith_bindings.search import SNIPPETS
 from isolith_runtime import protocol
 from isolith_runtime.guest import codec
 
@@ -124,21 +125,28 @@ def _refuse(execution: Execution) -> None:
 
 def _plans(undoer: Undoer, calls: list[Call]) -> list[_Plan]:
     """The calls that are to be undone, the last one first."""
-    made = [call for call in reversed(calls) if call.connector != HOST_SHOWN and _may_have_happened(call)]
+    made = [call for call in reversed(calls) if call.connector != HOST_SHOWN and _may_have_happened(undoer, call)]
     found = (_plan(undoer, call) for call in made)
     return [plan for plan in found if plan is not None]
 
 
-def _may_have_happened(call: Call) -> bool:
+def _is_nested(undoer: Undoer, call: Call) -> bool:
+    return call.connector == SNIPPETS and undoer.nested is not None and SNIPPETS not in undoer.catalog.connectors
+
+
+def _may_have_happened(undoer: Undoer, call: Call) -> bool:
     if call.attempts == 0 or call.status in {"rejected", "expired", "reverted"}:
         return False
     if call.status != "failed" or call.late is not None or call.error is None:
         return True
     told = cast("dict[str, object]", codec.loads(call.error))
-    return not told.get("refused") and str(told.get("kind")) in _UNCERTAIN
+    # What failed within a snippet may have come after what did not.
+    return not told.get("refused") and (_is_nested(undoer, call) or str(told.get("kind")) in _UNCERTAIN)
 
 
 def _plan(undoer: Undoer, call: Call) -> _Plan | None:
+    if _is_nested(undoer, call):
+        return _Plan(call, None)
     frame = protocol.Call(call.number, call.connector, call.method, {}, call.line, 0)
     try:
         connector, method, _ = resolve_call(undoer.catalog, frame)
@@ -146,8 +154,6 @@ def _plan(undoer: Undoer, call: Call) -> _Plan | None:
         return _Plan(call, None, error) if call.revertible else None
     if method.annotations.trusted and method.annotations.read_only is True:
         return None
-    if undoer.nested is not None and call.connector == "snippets" and "snippets" not in undoer.catalog.connectors:
-        return _Plan(call, None)
     try:
         undo = find_undo(undoer.catalog, undoer.reverts, connector, method)
     except CallError as error:
@@ -197,10 +203,7 @@ async def _end(work: _Work, call: Call, status: RevertOutcome, error: CallError 
 async def _perform(work: _Work, plan: _Plan) -> None:
     call, undo = plan.call, plan.undo
     if undo is None:
-        assert work.undoer.nested is not None  # noqa: S101 - the plan says so
-        outcome = await work.undoer.nested(f"{call.execution_id}.{call.number}")
-        if outcome.status != "rolled_back":
-            raise CallError("tool_error", "not all that it did could be undone: roll back its own execution")
+        await _nested(work, f"{call.execution_id}.{call.number}")
         return
     arguments = _decoded(work, call.edited_arguments or call.arguments)
     given = cast("dict[str, object]", arguments)
@@ -215,6 +218,24 @@ async def _perform(work: _Work, plan: _Plan) -> None:
     connector = ungoverned(undo.connector)
     method = connector.methods.get(undo.method.name, undo.method)
     await connector.call(method, arguments_of(replace(undo, method=method), given, result), _context(work, call))
+
+
+async def _nested(work: _Work, execution_id: str) -> None:
+    """Roll back the execution of a call that was a script of its own. Raises CallError."""
+    assert work.undoer.nested is not None  # noqa: S101 - the plan says so
+    try:
+        outcome = await work.undoer.nested(execution_id)
+    except (UnknownEntry, UsageError):
+        return  # it never began, or nothing of it can be undone
+    except WrongStatus as error:
+        if error.status == "rolled_back":
+            return
+        raise CallError("tool_error", str(error)) from error
+    except Leased as error:
+        raise CallError("tool_unavailable", str(error)) from error
+    if outcome.status != "rolled_back":
+        message = f"not all that it did could be undone: `isolith executions rollback {execution_id}`"
+        raise CallError("tool_error", message)
 
 
 async def _called(function: Callable[..., object], **given: object) -> None:
@@ -298,7 +319,7 @@ _STAYS = "what these did was not undone:"
 
 
 def _stays(undoer: Undoer, call: Call) -> bool:
-    if call.connector == HOST_SHOWN or call.status in _TOLD or not _may_have_happened(call):
+    if call.connector == HOST_SHOWN or call.status in _TOLD or not _may_have_happened(undoer, call):
         return False
     with contextlib.suppress(CallError):
         frame = protocol.Call(call.number, call.connector, call.method, {}, call.line, 0)
