@@ -1,0 +1,211 @@
+"""Defects of other systems, each by its number: W-1 to W-19 of the comparison that this project began with."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isolith import Budgets, CodeMode, connector, durable_runs, method
+from isolith.history import load_history
+from isolith.journal.errors import AlreadyDecided, DigestMismatch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+
+Done = list[tuple[str, int]]
+
+
+def shop_of(done: Done, *, grown: bool = False) -> object:
+    @connector("shop")
+    class Shop:
+        async def look(self, n: int = 0) -> dict[str, object]:
+            """Look at one."""
+            done.append(("look", n))
+            return {"n": n, "when": float("nan"), "parts": (1, 2), "tags": {"a"}}
+
+        async def fail(self, n: int = 0) -> int:
+            """Fail, after it has counted."""
+            done.append(("fail", n))
+            raise ValueError(
+                f"no {n}" if len([d for d in done if d[0] == "fail"]) == 1 else "another time, another word"
+            )
+
+        async def slow(self, n: int = 0) -> int:
+            """Take long."""
+            done.append(("slow", n))
+            try:
+                await asyncio.sleep(30)
+            except asyncio.CancelledError:
+                done.append(("slow was cancelled", n))
+                raise
+            return n
+
+        @method(policy="ask")
+        async def buy(self, n: int = 0) -> str:
+            """Buy one."""
+            done.append(("buy", n))
+            return f"bought {n}"
+
+    if grown:
+        Shop.added = Shop.look  # type: ignore[attr-defined]
+    return Shop
+
+
+@pytest.fixture
+def done() -> Done:
+    return []
+
+
+@pytest.fixture(params=["woken", "replayed"])
+def replayed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    if request.param == "replayed":
+        monkeypatch.setattr(durable_runs, "load_history", functools.partial(load_history, awake=True))
+    return bool(request.param == "replayed")
+
+
+@pytest.mark.parametrize("script", ["raise Exception", "raise Exception('')", "raise ValueError(None)", "assert False"])
+async def test_w1_a_failure_without_words_is_a_failure(script: str) -> None:
+    async with CodeMode() as code_mode:
+        outcome = await code_mode.execute(script)
+    assert outcome.error is not None
+    assert (outcome.status, outcome.error.kind) == ("failed", "exception")
+
+
+async def test_w2_a_call_that_failed_is_not_made_again(done: Done, replayed: bool) -> None:
+    script = (
+        "try:\n    await shop.fail(n=1)\nexcept ToolError as error:\n    said = str(error)\n[said, await shop.buy(n=2)]"
+    )
+    async with CodeMode([shop_of(done)]) as code_mode:
+        paused = await code_mode.execute(script)
+        final = await code_mode.approve(paused.execution_id, paused.pending[0].call_id)
+    assert final.value == ["no 1", "bought 2"]
+    assert done == [("fail", 1), ("buy", 2)]
+
+
+async def test_w3_a_script_cannot_say_that_a_call_was_made(done: Done) -> None:
+    script = (
+        "import os, asyncio\ntask = asyncio.ensure_future(shop.buy(n=1))\nawait asyncio.sleep(0)\n"
+        'os.write(4, b\'[["answer",1,"bought for free"]]\')\nawait task'
+    )
+    async with CodeMode([shop_of(done)]) as code_mode:
+        outcome = await code_mode.execute(script)
+    assert outcome.status == "failed"
+    assert outcome.error is not None
+    assert "an unknown frame" in outcome.error.message
+    assert done == []
+
+
+async def test_w4_an_approval_is_for_one_call_and_its_arguments(done: Done) -> None:
+    async with CodeMode([shop_of(done)]) as code_mode:
+        paused = await code_mode.execute("[await shop.buy(n=1), await shop.buy(n=2)]")
+        first = paused.pending[0]
+        again = await code_mode.approve(paused.execution_id, first.call_id, digest=first.digest)
+        assert [waiting.arguments for waiting in again.pending] == [{"n": 2}]
+        with pytest.raises(AlreadyDecided):  # the double click
+            await code_mode.approve(paused.execution_id, first.call_id, digest=first.digest)
+        with pytest.raises(DigestMismatch):
+            await code_mode.approve(paused.execution_id, again.pending[0].call_id, digest=first.digest)
+    assert done == [("buy", 1)]
+
+
+async def test_w5_parallel_calls_beside_a_question_are_made_once(done: Done, replayed: bool) -> None:
+    script = "import asyncio\nawait asyncio.gather(*[shop.look(n=n) for n in range(4)], shop.buy(n=9), shop.look(n=5))"
+    async with CodeMode([shop_of(done)]) as code_mode:
+        paused = await code_mode.execute(script)
+        final = await code_mode.approve(paused.execution_id, paused.pending[0].call_id)
+    assert final.error is None
+    assert sorted(done) == [("buy", 9), *[("look", n) for n in (0, 1, 2, 3, 5)]]
+
+
+async def test_w6_a_question_that_nobody_awaits_is_told(done: Done) -> None:
+    async with CodeMode([shop_of(done)], check="off") as code_mode:
+        outcome = await code_mode.execute("await shop.look()\nshop.buy(n=1)\n'end'")
+    assert (outcome.status, outcome.value) == ("completed", "end")
+    assert any("shop.buy" in warning.message for warning in outcome.warnings)
+    assert ("buy", 1) not in done
+
+
+async def test_w7_types_are_the_same_after_a_pause(done: Done, replayed: bool) -> None:
+    script = (
+        "got = await shop.look(n=1)\nawait shop.buy()\n"
+        "[type(got[name]).__name__ for name in ('n', 'when', 'parts', 'tags')] + [got['when'] != got['when']]"
+    )
+    async with CodeMode([shop_of(done)]) as code_mode:
+        paused = await code_mode.execute(script)
+        final = await code_mode.approve(paused.execution_id, paused.pending[0].call_id)
+    assert final.value == ["int", "float", "tuple", "set", True]
+
+
+async def test_w8_the_catalogue_may_grow_while_a_run_waits(done: Done, replayed: bool, tmp_path: Path) -> None:
+    script = "found = await search('')\nawait shop.buy(n=1)\nlen(found['results'])"
+    journal = tmp_path / "journal.db"
+    async with CodeMode([shop_of(done)], journal=journal, tend=False) as before:
+        paused = await before.execute(script)
+        assert paused.status == "paused", paused.error
+    async with CodeMode([shop_of(done, grown=True)], journal=journal, tend=False) as after:
+        assert "added" in dict(after.connectors[0].methods)
+        final = await after.approve(paused.execution_id, paused.pending[0].call_id)
+        assert final.error is None
+        fresh = await after.execute("len((await search(''))['results'])")
+    assert isinstance(final.value, int)
+    assert fresh.value == final.value + 1  # it has what it had
+
+
+async def test_w9_what_a_run_left_behind_is_cancelled_upstream_and_listed(done: Done) -> None:
+    async with CodeMode([shop_of(done)]) as code_mode:
+        outcome = await code_mode.execute("await shop.slow(n=1)", budgets=Budgets(wall_s=0.3))
+    assert outcome.error is not None
+    assert outcome.error.kind == "wall_exceeded"
+    assert [call.status for call in outcome.calls] == ["cancelled"]
+    assert done == [("slow", 1), ("slow was cancelled", 1)]
+
+
+async def test_w13_who_is_too_late_is_told_what_was_decided(done: Done) -> None:
+    async with CodeMode([shop_of(done)]) as code_mode:
+        paused = await code_mode.execute("await shop.buy(n=1)")
+        call = paused.pending[0]
+        answers = await asyncio.gather(
+            code_mode.approve(paused.execution_id, call.call_id, who="ada"),
+            code_mode.reject(paused.execution_id, call.call_id, who="bob"),
+            return_exceptions=True,
+        )
+    [late] = [answer for answer in answers if isinstance(answer, BaseException)]
+    assert isinstance(late, AlreadyDecided)
+    assert "ada" in str(late) or "bob" in str(late)
+
+
+async def test_w14_a_script_cannot_switch_its_time_off() -> None:
+    script = "import asyncio, time\nasyncio.sleep = time.sleep = time.monotonic = lambda *_: 0\nwhile True: pass"
+    async with CodeMode() as code_mode:
+        outcome = await code_mode.execute(script, budgets=Budgets(cpu_ms=200))
+    assert outcome.error is not None
+    assert (outcome.error.kind, outcome.error.line) == ("cpu_exceeded", 3)
+
+
+async def test_w15_logs_cannot_be_erased_by_who_wrote_them() -> None:
+    script = """
+import gc
+print("kept")
+for found in gc.get_objects():
+    if type(found) is list and any(isinstance(item, str) and "kept" in item for item in found[:50]):
+        found.clear()
+1
+"""
+    async with CodeMode() as code_mode:
+        outcome = await code_mode.execute(script)
+    assert [line.message for line in outcome.logs] == ["kept"]
+
+
+async def test_w19_nobody_is_asked_about_a_call_that_cannot_be_made(done: Done) -> None:
+    async with CodeMode([shop_of(done)], check="off") as code_mode:
+        for script in ("await shop.buy(n='many')", "await shop.buy(no_such=1)", "await shop.buys(n=1)"):
+            outcome = await code_mode.execute(script)
+            assert outcome.error is not None
+            assert outcome.error.kind in {"invalid_arguments", "unknown_tool"}
+            assert outcome.pending == ()
+    assert done == []
