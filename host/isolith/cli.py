@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 import structlog
 import typer
 
-from isolith import check_command, command, connectors_command, discovery_command, executions_command, policy_command
+from isolith import (
+    check_command,
+    command,
+    connectors_command,
+    discovery_command,
+    executions_command,
+    policy_command,
+    snippets_command,
+)
 from isolith.budgets import Budgets
 from isolith.check_command import check_all
 from isolith.checking import CheckMode  # noqa: TC001 - Typer reads the annotations
@@ -67,6 +75,7 @@ app.add_typer(connectors_command.app, name="connectors", epilog="Example: isolit
 app.add_typer(executions_command.app, name="executions", epilog="Example: isolith executions list --status paused")
 app.add_typer(policy_command.app, name="policy", epilog="Example: isolith policy explain crm.delete --connect crm.py")
 app.command(epilog="Example: isolith serve --http 127.0.0.1:8000 --connect crm.py")(serve)
+app.add_typer(snippets_command.app, name="snippets", epilog="Example: isolith snippets list")
 app.add_typer(image, name="image", epilog="Example: isolith image info")
 app.add_typer(schema, name="schema", epilog="Example: isolith schema outcome")
 
@@ -150,6 +159,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
             origin=executions_command.origin_of(specs, configured, policy),
             tend=False,
             check=check,
+            reverts=config.config.reverts if config else None,
         )
         # Stdout is for the answer: what a connector prints goes with everything else.
         with redirect_stdout(sys.stderr), terminal.progress() as progress:

@@ -135,7 +135,7 @@ def approve(  # noqa: PLR0913 - one parameter a flag
 
     async def use(runs: DurableRuns, execution_id: str) -> Outcome:
         return await runs.decide(
-            execution_id, call, "approve", who=who or _user(), digest=digest, arguments=edited, go_on=not stay
+            execution_id, call, "approve", who=who or user(), digest=digest, arguments=edited, go_on=not stay
         )
 
     _answer(_with_runs(execution, use), json=json)
@@ -157,7 +157,7 @@ def reject(  # noqa: PLR0913 - one parameter a flag
 
     async def use(runs: DurableRuns, execution_id: str) -> Outcome:
         return await runs.decide(
-            execution_id, call, "reject", who=who or _user(), digest=digest, reason=reason, go_on=not stay
+            execution_id, call, "reject", who=who or user(), digest=digest, reason=reason, go_on=not stay
         )
 
     _answer(_with_runs(execution, use), json=json)
@@ -216,7 +216,7 @@ def export(execution: Executions = None) -> None:
     terminal = command.terminal()
 
     async def use(journal: Journal) -> None:
-        ids = [(await _find(journal, each)) for each in execution or ()] or None
+        ids = [(await find_execution(journal, each)) for each in execution or ()] or None
         async for line in journal.export(ids):
             terminal.write(line)
 
@@ -229,7 +229,7 @@ def verify(execution: Executions = None) -> None:
     """Check that nobody has changed the journal behind its back. Ends with 1 if somebody has."""
 
     async def use(journal: Journal) -> list[str]:
-        ids: list[str | None] = [await _find(journal, each) for each in execution or ()]
+        ids: list[str | None] = [await find_execution(journal, each) for each in execution or ()]
         return [str(found) for each in ids or [None] for found in (await journal.records.verify(each)).findings]
 
     problems = _in_journal(use)
@@ -252,7 +252,8 @@ def _answer(outcome: Outcome, *, json: bool) -> None:
     raise typer.Exit(outcome.exit_code)
 
 
-def _user() -> str:
+def user() -> str:
+    """Who decides, where nobody says."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
@@ -283,7 +284,7 @@ def _with_runs(which: str, use: Callable[[DurableRuns, str], Awaitable[T]], *, c
 
     async def once() -> T:
         async with await open_journal(journal_url()) as journal:
-            execution_id = await _find(journal, which)
+            execution_id = await find_execution(journal, which)
             origin = json.loads((await journal.executions.order(execution_id)).origin)
             async with _code_mode(journal, origin if connected else None) as code_mode:
                 return await use(await code_mode.runs(), execution_id)
@@ -292,7 +293,7 @@ def _with_runs(which: str, use: Callable[[DurableRuns, str], Awaitable[T]], *, c
         return asyncio.run(once())
 
 
-async def _find(journal: Journal, which: str) -> str:
+async def find_execution(journal: Journal, which: str) -> str:
     """The id that begins so. Raises UsageError."""
     found = await journal.executions.find(Filter(limit=10_000))
     ids = [execution.execution_id for execution in found if execution.execution_id.startswith(which)]
