@@ -1,0 +1,65 @@
+"""Whether anything is served, and to whom: decided before the first request."""
+
+from __future__ import annotations
+
+import pytest
+
+from isolith import serving
+from isolith.code_mode import CodeMode
+from isolith.errors import UsageError
+from isolith.serve_command import Address, read_address
+from isolith.serving import security_of, serve_mcp
+from isolith_runtime.image.doctor import Finding
+
+
+@pytest.mark.anyio
+async def test_a_limit_that_does_not_fire_keeps_the_server_from_serving(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def tripped() -> list[Finding]:
+        fine = Finding("limit calls", ok=True, detail="fired")
+        return [fine, Finding("limit cpu_ms", ok=False, detail="did not fire", mend="Mend it.")]
+
+    async def served(*_: object) -> None:
+        raise AssertionError("it served")
+
+    monkeypatch.setattr(serving, "trip_limits", tripped)
+    monkeypatch.setattr(serving, "_on_stdio", served)
+    said: list[str] = []
+    assert await serve_mcp(CodeMode(), None, None, said.append) is False
+    assert said[0] == "isolith: limit cpu_ms: did not fire. Mend it."
+    assert "nothing is served" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("127.0.0.1:8000", "127.0.0.1", 8000),
+        ("[::1]:0", "::1", 0),
+        ("localhost:80", "localhost", 80),
+        ("127.9.9.9:1", "127.9.9.9", 1),
+    ],
+)
+def test_addresses_of_this_machine(text: str, host: str, port: int) -> None:
+    assert read_address(text, []) == Address(host, port)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "8000", ":8000", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:-1", "a:65536"]
+)
+def test_what_is_no_address(text: str) -> None:
+    with pytest.raises(UsageError, match="HOST:PORT"):
+        read_address(text, [])
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "[::]", "10.0.0.1", "example.com", "127.0.0.1.example.com"])
+def test_others_reach_it_only_where_a_host_is_named(host: str) -> None:
+    with pytest.raises(UsageError, match="--allow-host"):
+        read_address(f"{host}:80", [])
+    assert read_address(f"{host}:80", ["mcp.example.com"]).hosts == ("mcp.example.com",)
+
+
+def test_hosts_and_origins_are_checked_for_every_address() -> None:
+    security = security_of(Address("0.0.0.0", 80, ("mcp.example.com",)))
+    assert security.enable_dns_rebinding_protection
+    assert {"mcp.example.com", "mcp.example.com:*", "localhost:*"} <= set(security.allowed_hosts)
+    assert "https://mcp.example.com" in security.allowed_origins
+    assert not {"*", "*:*"} & {*security.allowed_hosts, *security.allowed_origins}
