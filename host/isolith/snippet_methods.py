@@ -106,10 +106,15 @@ class SnippetConnector:
     def _made(self, name: str, versions: list[Snippet]) -> Method:
         newest = versions[-1]
         required = [found for version in versions for path in methods_of(version) if (found := self._find(path))]
-        policy: Action = max((one.policy for one in required), key=_STRICTNESS.__getitem__, default="allow")
+        policies: list[Action] = ["allow", *(one.policy for one in required)]
+        policy = max(policies, key=lambda one: _STRICTNESS[one])
         reads = all(one.annotations.trusted and one.annotations.read_only is True for one in required)
         calls = ", ".join(methods_of(newest)) or "nothing"
         told = shown(newest)
+
+        def preview(**_arguments: object) -> str:
+            return f"run version {newest.version}, which {newest.reviewed_by} approved; it calls {calls}"
+
         return Method(
             name,
             name,
@@ -119,7 +124,7 @@ class SnippetConnector:
             told.signature,
             policy=policy,
             idempotent=True,  # called again, it goes on from its own journal
-            preview=lambda **_: f"run version {newest.version}, which {newest.reviewed_by} approved; it calls {calls}",
+            preview=preview,
             annotations=Annotations(read_only=True, trusted=True) if reads else Annotations(),
         )
 

@@ -7,6 +7,7 @@ it, to approve it, to run it) connects what the execution had that it was propos
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sys
 from contextlib import redirect_stdout
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from isolith.journal.journal import Journal
     from isolith.journal.model import Snippet
+    from isolith.outcome import Outcome
 
 T = TypeVar("T")
 
@@ -168,14 +170,15 @@ def run(
     json: Json = False,
 ) -> None:
     """Run one that is approved."""
-    given = {} if data is None else read_data(data, "--input", "the input")
+    given = dict[str, object]() if data is None else read_data(data, "--input", "the input")
     if not isinstance(given, dict):
         raise UsageError("`--input` takes a JSON object: the input by name")
 
-    async def use(journal: Journal) -> Any:  # noqa: ANN401 - an outcome
+    async def use(journal: Journal) -> Outcome:
         snippet = await journal.snippets.get(name)
         async with await _connected(journal, snippet.execution_id, specs, configured, policy) as code_mode:
-            return await code_mode.execute(f"await snippets.{name}(**input)", input=given)
+            named = cast("dict[str, object]", given)
+            return await code_mode.execute(f"await snippets.{name}(**input)", input=named)
 
     outcome = _in_journal(use)
     answer(outcome, command.terminal(), Form.JSON if json else Form.PRETTY)
@@ -297,12 +300,11 @@ async def _connected(
     policy: str | None = None,
 ) -> CodeMode:
     """With what was named; where nothing was, with what the execution had."""
-    origin = json.loads(origin_of(specs, configured, policy))
+    origin: dict[str, Any] = json.loads(origin_of(specs, configured, policy))
     if not specs and not configured and execution_id is not None:
-        try:
+        kept: dict[str, Any] = {}
+        with contextlib.suppress(UnknownEntry):
             kept = json.loads((await journal.executions.order(execution_id)).origin) or {}
-        except UnknownEntry:
-            kept = {}
         origin = {**origin, **{name: kept.get(name) for name in ("connect", "config")}}
         origin["policy"] = origin.get("policy") or kept.get("policy")
     config = command.read_configuration(origin.get("config"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -36,6 +36,9 @@ class Done:
 
 
 def crm_of(done: Done) -> object:
+    def unsay(*, arguments: dict[str, str], result: None) -> None:
+        done.notes.remove(arguments["text"])
+
     @connector("crm")
     class Crm:
         """Contacts."""
@@ -46,7 +49,7 @@ def crm_of(done: Done) -> object:
                 raise ValueError("closed today")
             return [{"amount": len(team)}, {"amount": 10}]
 
-        @method(revert=lambda *, arguments, result: done.notes.remove(arguments["text"]))
+        @method(revert=unsay)
         async def note(self, text: str) -> None:
             """Keep a note."""
             done.notes.append(text)
@@ -108,7 +111,7 @@ async def test_it_is_found_and_described(code_mode: CodeMode) -> None:
     script = "found = await search('sum up the week')\n[found['results'][0]['path'], (await describe('snippets.weekly_report'))['text']]"
     outcome = await code_mode.execute(script)
     assert outcome.error is None
-    path, text = outcome.value  # type: ignore[misc]
+    path, text = cast("list[str]", outcome.value)
     assert path == "snippets.weekly_report"
     assert "team: str" in text
 
@@ -232,3 +235,63 @@ async def test_a_run_stays_at_its_version(code_mode: CodeMode, done: Done) -> No
     second = await code_mode.execute("await snippets.weekly_report(team='abc')")
     assert (first.value, second.value) == ({"team": "abc", "total": 13}, {"team": "abc", "total": -13})
     assert '+{"team": input["team"], "total": -total}' in await code_mode.snippets.diff("weekly_report", 2)
+
+
+async def test_a_run_that_is_tried_again_makes_nothing_twice_within(code_mode: CodeMode, done: Done) -> None:
+    await approved(code_mode, "await crm.note(text=input['team'])\nlen(await crm.rows(team=input['team']))")
+    done.fail = True
+    outcome = await code_mode.execute("await snippets.weekly_report(team='abc')")
+    assert outcome.status == "failed"
+    assert done.notes == ["xy", "abc"]
+    done.fail = False
+    again = await (await code_mode.runs()).retry(outcome.execution_id)
+    assert (again.error, again.value) == (None, 2)
+    assert done.notes == ["xy", "abc"]
+
+
+async def test_a_failed_run_is_rolled_back_within_as_well(code_mode: CodeMode, done: Done) -> None:
+    await approved(code_mode, "await crm.note(text=input['team'])\nlen(await crm.rows(team=input['team']))")
+    done.fail = True
+    outcome = await code_mode.execute("await snippets.weekly_report(team='abc')")
+    rolled_back = await code_mode.rollback(outcome.execution_id)
+    assert rolled_back.status == "rolled_back"
+    assert done.notes == ["xy"]
+
+
+async def test_many_at_once_share_one_budget(code_mode: CodeMode, done: Done) -> None:
+    await approved(code_mode)
+    script = """
+import asyncio
+found = await asyncio.gather(
+    *(snippets.weekly_report(team="t" * n) for n in range(1, 6)), return_exceptions=True
+)
+[type(one).__name__ for one in found]
+"""
+    outcome = await code_mode.execute(script, budgets=Budgets(calls=11))
+    assert outcome.error is None
+    assert outcome.usage.calls <= 11
+    assert len(done.notes) <= 1 + 3
+    assert "dict" in str(outcome.value) or "ToolError" in str(outcome.value)
+
+
+async def test_what_it_keeps_goes_to_the_run_around_it(code_mode: CodeMode) -> None:
+    await approved(code_mode, "await artifact(b'bytes of ' + input['team'].encode(), name='week.bin')")
+    execution = code_mode.start("kept = await snippets.weekly_report(team='abc')\n[kept.name, await kept.read(), kept]")
+    outcome = await execution.outcome()
+    assert outcome.error is None
+    [record] = outcome.artifacts
+    assert cast("list[object]", outcome.value)[:2] == ["week.bin", b"bytes of abc"]
+    assert execution.artifact(record.handle) == b"bytes of abc"
+
+
+async def test_cancelling_the_run_cancels_what_is_within(code_mode: CodeMode) -> None:
+    await approved(code_mode, "await crm.rows(team=input['team'])\nwhile input['team'] == 'for ever':\n    pass")
+    execution = code_mode.start("await snippets.weekly_report(team='for ever')")
+    within = f"{execution.execution_id}.1"
+    runs = await code_mode.runs()
+    async for event in execution.events():
+        if event["event"] == "progress":
+            break
+    execution.cancel()
+    assert (await execution.outcome()).status == "cancelled"
+    assert (await runs.journal.executions.get(within)).status == "cancelled"
