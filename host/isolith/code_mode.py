@@ -132,6 +132,11 @@ class CodeMode:
         """Undo what a run did that has ended, its last call first: see `DurableRuns.rollback`."""
         return await (await self.runs()).rollback(execution_id, again=again)
 
+    @property
+    def origin(self) -> str:
+        """How its connectors are found again: runs of another origin are not gone on with here."""
+        return self._origin
+
     async def runs(self) -> DurableRuns:
         """The runs of the journal: what waits for people, and what can be gone on with."""
         doors = Doors(self._go_on, self._find, self._supply, Undoer(self.catalog, self._reverts))

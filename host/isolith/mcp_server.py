@@ -186,10 +186,12 @@ class McpFront:
         if running is not None:
             return await self._told(await followed(running, context), Budgets(), running)
         runs = await self._code_mode.runs()
+        order = await runs.journal.executions.order(execution_id)
+        if order.origin != self._code_mode.origin:
+            raise UsageError(f"execution {execution_id} was started with other connectors or another policy, elsewhere")
         outcome = await runs.outcome(execution_id)
         if outcome.status == "paused" and not outcome.pending:
             outcome = await _gone_on(runs, execution_id)
-        order = await runs.journal.executions.order(execution_id)
         return await self._told(outcome, Budgets.model_validate_json(order.budgets))
 
     def _session(self, context: ServerRequestContext, arguments: Arguments) -> str | None:

@@ -23,6 +23,7 @@ from isolith_bindings.tokens import count
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from pathlib import Path
     from typing import Literal
 
     from mcp_types import RequestParamsMeta
@@ -213,6 +214,21 @@ async def test_a_rejected_call_fails_the_script(client: Client, code_mode: CodeM
     assert result.is_error
     assert outcome_of(result)["status"] == "rejected"
     assert "not this one" in text_of(result)
+    assert crm.deleted == []
+
+
+async def test_a_run_of_other_connectors_is_not_gone_on_with(crm: Crm, tmp_path: Path) -> None:
+    journal = tmp_path / "journal.db"
+    async with CodeMode([crm], journal=journal, origin='"trusted"', tend=False) as trusting:
+        outcome = await trusting.execute("await crm.delete(id=3)")
+        await (await trusting.runs()).decide(outcome.execution_id, 1, "approve", go_on=False)
+    async with (
+        CodeMode([crm], journal=journal, origin='"careful"', tend=False) as code_mode,
+        Client(mcp_server(code_mode)) as client,
+    ):
+        result = await client.call_tool("resume", {"execution_id": outcome.execution_id})
+    assert result.is_error
+    assert "other connectors" in text_of(result)
     assert crm.deleted == []
 
 
