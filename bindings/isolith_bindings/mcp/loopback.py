@@ -47,9 +47,13 @@ async def loopback(port: int, path: str) -> AsyncGenerator[asyncio.Future[Author
 def _take(line: str, path: str, result: asyncio.Future[AuthorizationCodeResult]) -> str | None:
     """Read one request; what the person is told, None for a request that is of something else."""
     parts = line.split(" ")
-    if len(parts) < 2 or parts[0] != "GET" or urlsplit(parts[1]).path != path:
+    try:
+        target = urlsplit(parts[1] if len(parts) > 1 and parts[0] == "GET" else "")
+        query = parse_qs(target.query)
+    except ValueError:
         return None
-    query = parse_qs(urlsplit(parts[1]).query)
+    if target.path != path:
+        return None
     first = {name: values[0] for name, values in query.items()}
     code, error = first.get("code"), first.get("error")
     if result.done():

@@ -59,8 +59,12 @@ async def _endpoint(url: str, events: AsyncIterator[httpx2.ServerSentEvent]) -> 
     async for event in events:
         if event.event != "endpoint":
             continue
-        endpoint = urljoin(url, event.data)
-        if urlsplit(endpoint)[:2] != urlsplit(url)[:2]:
+        try:
+            endpoint = urljoin(url, event.data)
+            same = urlsplit(endpoint)[:2] == urlsplit(url)[:2]
+        except ValueError:
+            raise StartFailed("where it wants its messages sent is no address") from None
+        if not same:
             raise StartFailed("it wants its messages sent to another server")
         return endpoint
     raise StartFailed("it ended before it said where to send messages")

@@ -67,8 +67,11 @@ def _value(name: str, node: Node | None, server: Node, where: Whereabouts) -> st
 
 
 def _complete(address: str, base: str | None, where: str) -> str:
-    whole = urljoin(base, address) if base else address
-    parts = urlsplit(whole)
+    try:
+        whole = urljoin(base, address) if base else address
+        parts = urlsplit(whole)
+    except ValueError as error:  # brackets around what is no address
+        raise DefectError(f"the server at {where} is no address: {address!r:.80}") from error
     if parts.scheme and parts.scheme not in {"http", "https"}:
         raise DefectError(f"the server at {where} is {whole:.80}: only http and https are sent to")
     if parts.query or parts.fragment:

@@ -10,7 +10,7 @@ import importlib.resources
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from isolith_bindings.openapi.tree import MAX_BYTES, DocumentError
 
@@ -41,7 +41,7 @@ class FilePlace:
 
     def join(self, reference: str) -> FilePlace:
         """Where a reference leads. Raises DocumentError where that is not allowed."""
-        if urlsplit(reference).scheme or reference.startswith("//"):
+        if _parsed(reference).scheme or reference.startswith("//"):
             raise DocumentError(f"`$ref` to {reference}: a document from a file may only refer to files beside it")
         target = (self.path.parent / unquote(reference)).resolve()
         if not target.is_relative_to(self.root):
@@ -74,7 +74,7 @@ class PackagePlace:
         for part in (self.path.parent / unquote(reference)).parts:
             if part == ".." and parts:
                 parts.pop()
-            elif part in {"..", "/"} or urlsplit(reference).scheme:
+            elif part in {"..", "/"} or _parsed(reference).scheme:
                 raise DocumentError(f"`$ref` to {reference} leads out of the package {self.package}")
             else:
                 parts.append(part)
@@ -96,8 +96,9 @@ class WebPlace:
 
     def join(self, reference: str) -> WebPlace:
         """Where a reference leads. Raises DocumentError where that is not allowed."""
+        _parsed(reference)
         target = urljoin(self.url, reference)
-        mine, its = urlsplit(self.url), urlsplit(target)
+        mine, its = urlsplit(self.url), _parsed(target)
         same = (mine.scheme, mine.netloc) == (its.scheme, its.netloc)
         if its.scheme not in {"http", "https"} or not (same or its.hostname in self.allowed):
             raise DocumentError(f"`$ref` to {reference} leads to another host: name it in `allow=` to read it")
@@ -119,3 +120,11 @@ def place_of(source: str | Path, allowed: Collection[str] = ()) -> Place:
         return PackagePlace(package, PurePosixPath(path))
     file = Path(source).expanduser().resolve()
     return FilePlace(file, file.parent)
+
+
+def _parsed(reference: str) -> SplitResult:
+    """The parts of a reference. Raises DocumentError for what is none, such as brackets around no address."""
+    try:
+        return urlsplit(reference)
+    except ValueError as error:
+        raise DocumentError(f"`$ref` to {reference!r:.80} is no reference") from error

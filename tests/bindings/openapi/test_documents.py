@@ -322,6 +322,12 @@ def test_variables_of_servers() -> None:
     assert "is one of eu, us; mars was given" in compiled(written(tree), where=wrong).excluded["a"]
 
 
+@pytest.mark.parametrize("url", ["http://[]", "//[x]/a", "http://[::1"])
+def test_a_server_that_is_no_address_costs_its_operations_only(url: str) -> None:
+    tree = a_document({"/a": {"get": {"operationId": "a", "responses": OK, "servers": [{"url": url}]}}})
+    assert "is no address" in compiled(written(tree)).excluded["a"]
+
+
 @pytest.mark.parametrize("version", ["4.0.0", "1.2", 5, None])
 def test_what_is_of_no_known_version_says_so(version: object) -> None:
     tree: dict[str, object] = {"openapi": version} if version else {}
