@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from isolith_bindings.connector import Connector
 
 BROWSING_S = 5.0
-"""How long a script that searches waits for connectors that it does not name."""
+"""How long a script that searches, or calls snippets, waits for connectors that it does not name."""
 
-_BROWSES = re.compile(r"\b(?:search|describe|tools)\b")
+_BROWSES = re.compile(r"\b(?:search|describe|tools|snippets)\b")
 
 
 @runtime_checkable

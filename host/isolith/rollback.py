@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, cast
 
 import anyio.to_thread
 
+from isolith import gradual
 from isolith.artifacts import ArtifactStore, CallArtifacts, with_references
 from isolith.budgets import Budgets
 from isolith.call_frames import MAX_MESSAGE, error_of, plain
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 _UNCERTAIN = frozenset({"tool_timeout", "tool_unavailable", "internal", "cancelled"})
 """Kinds of failures after which nobody knows whether it happened."""
 _BEATS = 3
+_READY_S = 30.0
+"""How long a rollback waits for servers to say what they offer."""
 _AGAIN = "it was being undone when its host stopped, and nobody knows how far it came: look, and roll back `again`"
 _NOT_KNOWN = "nobody knows whether it happened, and its revert does not take `status`: look, and undo it by hand"
 
@@ -93,6 +96,8 @@ async def roll_back(journal: Journal, undoer: Undoer, owner: str, execution_id: 
     execution = await journal.executions.get(execution_id)
     _refuse(execution)
     calls = await journal.calls.of(execution_id)
+    named = {call.connector for call in calls}.union(revert.method for revert in undoer.reverts.values())
+    await gradual.known(undoer.catalog.connectors, " ".join(sorted(named)), _READY_S)
     if execution.rollback is None and not any(_plans(undoer, calls)):
         raise UsageError(f"no call of execution {execution_id} can be undone: none has a `revert`")
     lease = await journal.leases.acquire(execution_id, owner, LEASE)
@@ -151,7 +156,8 @@ def _plan(undoer: Undoer, call: Call) -> _Plan | None:
     try:
         connector, method, _ = resolve_call(undoer.catalog, frame)
     except CallError as error:
-        return _Plan(call, None, error) if call.revertible else None
+        known = call.revertible or f"{call.connector}.{call.method}" in undoer.reverts
+        return _Plan(call, None, error) if known else None
     if method.annotations.trusted and method.annotations.read_only is True:
         return None
     try:

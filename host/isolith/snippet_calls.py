@@ -14,6 +14,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from isolith import gradual
 from isolith.artifacts import ArtifactStore, with_references
 from isolith.budgets import UNLIMITED
 from isolith.durability import Durable
@@ -22,7 +23,7 @@ from isolith.journal.errors import JournalError, Leased, UnknownEntry
 from isolith.ledger import LEASE, Ledger
 from isolith.order import Order
 from isolith.snippet_methods import narrowed
-from isolith.snippets import changes, schema_of
+from isolith.snippets import changes, methods_of, schema_of
 from isolith_bindings.errors import CallError
 from isolith_bindings.schema.validate import Validator
 
@@ -73,6 +74,8 @@ class Nested:
         try:
             journal = await self._nesting.journal()
             snippet = await journal.snippets.get(self._name, around.order.snippets[self._name])
+            paths = " ".join(methods_of(snippet))
+            await gradual.known(self._catalog.connectors, paths, around.order.budgets.call_s)
             self._refuse(snippet, arguments)
             outcome = await self._outcome(journal, snippet, arguments, around)
         except JournalError as error:

@@ -9,7 +9,8 @@ from isolith.snippets import changes, methods_of, schema_of, shown
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.connector import Annotations, CallContext, Connector, Method
 from isolith_bindings.errors import CallError
-from isolith_bindings.policy import Policy, govern
+from isolith_bindings.policy import Policy, govern, ungoverned
+from isolith_bindings.schema.validate import Validator
 from isolith_bindings.search import SNIPPETS
 
 if TYPE_CHECKING:
@@ -84,6 +85,12 @@ class SnippetConnector:
         """One for each name, as strict as the strictest of what it calls."""
         return {name: self._method(name) for name in self._catalog.versions}
 
+    def check(self, method: Method, arguments: Mapping[str, object]) -> None:
+        """Whether its input fits: no person is asked about one that does not. Raises CallError `invalid_arguments`."""
+        problems = Validator(method.parameters).problems(dict(arguments))
+        if problems:
+            raise CallError("invalid_arguments", f"{SNIPPETS}.{method.name}: {'; '.join(map(str, problems))}")
+
     async def call(self, method: Method, arguments: Mapping[str, object], context: CallContext) -> object:
         """Run it. Raises CallError."""
         return await self._call(method.name, arguments, context)
@@ -105,10 +112,11 @@ class SnippetConnector:
 
     def _made(self, name: str, versions: list[Snippet]) -> Method:
         newest = versions[-1]
-        required = [found for version in versions for path in methods_of(version) if (found := self._find(path))]
-        policies: list[Action] = ["allow", *(one.policy for one in required)]
+        required = [self._find(path) for version in versions for path in methods_of(version)]
+        # Of what is not there nobody knows how strict it is.
+        policies: list[Action] = ["allow", *("ask" if one is None else one.policy for one in required)]
         policy = max(policies, key=lambda one: _STRICTNESS[one])
-        reads = all(one.annotations.trusted and one.annotations.read_only is True for one in required)
+        reads = all(one and one.annotations.trusted and one.annotations.read_only is True for one in required)
         calls = ", ".join(methods_of(newest)) or "nothing"
         told = shown(newest)
 
@@ -153,6 +161,12 @@ class _Narrowed:
         self._methods = methods
         self.name, self.description = connector.name, connector.description
         self.excluded: Mapping[str, str] = {}
+
+    def __getattr__(self, name: str) -> object:
+        """What the connector has beside the contract: waiting until it is known, letting go of what a run held."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(ungoverned(self._connector), name)
 
     @property
     def methods(self) -> Mapping[str, Method]:

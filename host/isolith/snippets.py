@@ -72,10 +72,12 @@ def methods_of(snippet: Snippet) -> dict[str, str]:
 
 
 def digest_of(catalog: Catalog, path: str) -> str:
-    """SHA-256 of the schemas of a method. Raises CallError `unknown_tool`."""
+    """SHA-256 of the schemas of a method and of what is said of its effects. Raises CallError `unknown_tool`."""
     connector, _, name = path.partition(".")
     _, method = catalog.resolve(connector, name)
-    text = json.dumps([method.parameters, method.returns], sort_keys=True, default=str, ensure_ascii=True)
+    told = method.annotations
+    effects = [told.read_only, told.destructive, told.idempotent, told.open_world]
+    text = json.dumps([method.parameters, method.returns, effects], sort_keys=True, default=str, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

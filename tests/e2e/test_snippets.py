@@ -200,6 +200,9 @@ async def test_a_person_is_asked_about_the_whole_of_it(done: Done, tmp_path: Pat
     await approved(code_mode)
     policy = Policy(rules=(Rule(action="ask", match=("crm.note",)),))
     async with CodeMode([crm_of(done)], journal=tmp_path / "journal.db", policy=policy) as careful:
+        unfit = await careful.execute("await snippets.weekly_report(team=3)")
+        assert unfit.error is not None
+        assert unfit.error.kind == "invalid_arguments"  # nobody is asked about that
         outcome = await careful.execute("await snippets.weekly_report(team='abc')")
         [waiting] = outcome.pending
         assert (waiting.method, waiting.arguments) == ("weekly_report", {"team": "abc"})

@@ -124,6 +124,17 @@ async def test_by_configuration(journal: Journal, shop: Shop) -> None:
     assert shop.undone == [("close", {"id": 6, "why": {"n": 1}, "price": "$5"}, "1")]
 
 
+async def test_what_is_not_connected_any_more_is_said(journal: Journal, shop: Shop) -> None:
+    lease = await created(journal)
+    await call(journal, lease, 1, "order", "1")
+    await journal.calls.start(lease, [NewCall(2, "gone", "add", "{}")])
+    await journal.calls.end(lease, 2, "completed", outcome="2")
+    execution_id = await ended(journal, lease)
+    outcome = await CodeMode([shop], journal=journal, reverts={"gone.add": "gone.remove"}).rollback(execution_id)
+    assert outcome.status == "completed"
+    assert await statuses(journal, execution_id) == ["reverted", "revert_failed"]
+
+
 async def test_what_fails_is_said_and_the_rest_goes_on(journal: Journal, shop: Shop) -> None:
     async def refuse(*, arguments: object, result: object) -> None:
         raise ValueError(f"no {arguments} {result}")
