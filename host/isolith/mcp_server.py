@@ -22,8 +22,9 @@ from isolith.budgets import CEILINGS, Budgets
 from isolith.discovery_command import search_text
 from isolith.errors import UsageError
 from isolith.internal import internal_error
-from isolith.journal.errors import JournalError, Leased, UnknownEntry
+from isolith.journal.errors import AlreadyDecided, JournalError, Leased, UnknownEntry
 from isolith.json_form import to_json_form
+from isolith.mcp_asking import asked_of, boundary, can_ask, question, verdict
 from isolith.mcp_files import TEMPLATE, Files
 from isolith.mcp_progress import followed
 from isolith.mcp_tools import server_instructions, tools
@@ -42,10 +43,12 @@ if TYPE_CHECKING:
     from isolith.code_mode import CodeMode
     from isolith.durable_runs import DurableRuns
     from isolith.execution import Execution
+    from isolith.journal.model import Verdict
     from isolith.outcome import Outcome
 
+    Answer: TypeAlias = mcp.CallToolResult | mcp.InputRequiredResult
     Arguments: TypeAlias = dict[str, object]
-    Handler: TypeAlias = Callable[[ServerRequestContext, Arguments], Awaitable[mcp.CallToolResult]]
+    Handler: TypeAlias = Callable[[ServerRequestContext, Arguments], Awaitable[Answer]]
     Paused: TypeAlias = Callable[[Outcome], object]
 
 _AN_HOUR = CacheHint(ttl_ms=3_600_000)
@@ -54,14 +57,23 @@ _WRONG = (UsageError, CallError, JournalError)
 """What a caller can mend; anything else that is raised here is a bug of ours."""
 
 
-def mcp_server(code_mode: CodeMode, *, session_key: str | None = None, paused: Paused | None = None) -> Server:
+def mcp_server(
+    code_mode: CodeMode,
+    *,
+    session_key: str | None = None,
+    paused: Paused | None = None,
+    ask_client: bool = False,
+    state_key: bytes | None = None,
+) -> Server:
     """A server of the SDK over an open `CodeMode`; run it on any transport of the SDK's.
 
     `session_key`: the key of a request's `_meta` whose text is its session where `execute` names none, such as
-    `ai.opencode/sessionID`. `paused`: told of each run that waits for a person.
+    `ai.opencode/sessionID`. `paused`: told of each run that waits for a person. `ask_client`: a client that can ask a
+    person within a request is asked, and what it answers decides; `state_key`: 32 random bytes or more that replicas
+    share, to take each other's answers.
     """
-    front = McpFront(code_mode, session_key, paused)
-    return Server(
+    front = McpFront(code_mode, session_key, paused, ask_client=ask_client)
+    server = Server(
         "isolith",
         version=version("isolith"),
         title="Isolith",
@@ -74,6 +86,9 @@ def mcp_server(code_mode: CodeMode, *, session_key: str | None = None, paused: P
         on_list_resource_templates=front.list_templates,
         on_read_resource=front.read_resource,
     )
+    if ask_client:
+        server.middleware.append(boundary(state_key))
+    return server
 
 
 _CACHED: tuple[CacheableMethod, ...] = (
@@ -88,10 +103,13 @@ _CACHED: tuple[CacheableMethod, ...] = (
 class McpFront:
     """The handlers of the requests."""
 
-    def __init__(self, code_mode: CodeMode, session_key: str | None, paused: Paused | None) -> None:
+    def __init__(
+        self, code_mode: CodeMode, session_key: str | None, paused: Paused | None, *, ask_client: bool
+    ) -> None:
         self._code_mode = code_mode
         self._session_key = session_key
         self._paused = paused
+        self._ask_client = ask_client
         self._files = Files(code_mode)
         self._running: dict[str, Execution] = {}
         self._tools = {tool.name: tool for tool in tools()}
@@ -138,7 +156,7 @@ class McpFront:
         except UnknownEntry as error:
             raise MCPError(mcp.INVALID_PARAMS, "there is no such resource", {"uri": str(params.uri)[:200]}) from error
 
-    async def call_tool(self, context: ServerRequestContext, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
+    async def call_tool(self, context: ServerRequestContext, params: mcp.CallToolRequestParams) -> Answer:
         """One tool. What is wrong with its arguments or its script is an answer; raises MCPError for no tool at all."""
         handler = self._handlers.get(params.name)
         if handler is None:
@@ -148,7 +166,11 @@ class McpFront:
         if problems:
             return _refused("; ".join(str(problem) for problem in problems[:5]))
         try:
+            if params.request_state is not None:
+                return await self._decided(context, params.request_state, params.input_responses or {})
             return await handler(context, arguments)
+        except MCPError:
+            raise
         except _WRONG as error:
             hint = error.hint if isinstance(error, CallError) else None
             return _refused(str(error), hint)
@@ -166,7 +188,7 @@ class McpFront:
         found = await anyio.to_thread.run_sync(partial(self._code_mode.catalog.describe, **arguments))  # type: ignore[arg-type]
         return _answered(found.text, dataclasses.asdict(found))
 
-    async def _execute(self, context: ServerRequestContext, arguments: Arguments) -> mcp.CallToolResult:
+    async def _execute(self, context: ServerRequestContext, arguments: Arguments) -> Answer:
         asked = cast("dict[str, object]", arguments.get("budgets") or {})
         budgets = Budgets.model_validate(asked)
         execution = self._code_mode.start(
@@ -178,13 +200,32 @@ class McpFront:
         self._running[execution.execution_id] = execution
         execution.when_done(lambda: self._running.pop(execution.execution_id, None))
         outcome = await followed(execution, context)
-        return await self._told(outcome, budgets, execution)
+        return await self._told(context, outcome, budgets, execution)
 
-    async def _resume(self, context: ServerRequestContext, arguments: Arguments) -> mcp.CallToolResult:
-        execution_id = cast("str", arguments["execution_id"])
+    async def _resume(self, context: ServerRequestContext, arguments: Arguments) -> Answer:
+        return await self._on_with(context, cast("str", arguments["execution_id"]))
+
+    async def _decided(self, context: ServerRequestContext, state: str, responses: mcp.InputResponses) -> Answer:
+        """The answers of a person at the client; then on with the run. Without any, it goes on waiting."""
+        if not self._ask_client:
+            raise MCPError(mcp.INVALID_PARAMS, "Invalid or expired requestState")
+        asked = asked_of(state)
+        runs = await self._code_mode.runs()
+        verdicts: list[tuple[str, Verdict | None]] = [
+            (call_id, verdict(responses.get(call_id))) for call_id in asked.digests
+        ]
+        for call_id, decided in verdicts:
+            if decided is not None:
+                with contextlib.suppress(AlreadyDecided):  # by somebody else meanwhile: that counts
+                    digest = asked.digests[call_id]
+                    await runs.decide(asked.execution_id, call_id, decided, who=_CLIENT, digest=digest, go_on=False)
+        return await self._on_with(context, asked.execution_id, ask=any(decided for _, decided in verdicts))
+
+    async def _on_with(self, context: ServerRequestContext, execution_id: str, *, ask: bool = True) -> Answer:
         running = self._running.get(execution_id)
         if running is not None:
-            return await self._told(await followed(running, context), Budgets(), running)
+            outcome = await followed(running, context)
+            return await self._told(context if ask else None, outcome, Budgets(), running)
         runs = await self._code_mode.runs()
         order = await runs.journal.executions.order(execution_id)
         if order.origin != self._code_mode.origin:
@@ -192,7 +233,7 @@ class McpFront:
         outcome = await runs.outcome(execution_id)
         if outcome.status == "paused" and not outcome.pending:
             outcome = await _gone_on(runs, execution_id)
-        return await self._told(outcome, Budgets.model_validate_json(order.budgets))
+        return await self._told(context if ask else None, outcome, Budgets.model_validate_json(order.budgets))
 
     def _session(self, context: ServerRequestContext, arguments: Arguments) -> str | None:
         named = arguments.get("session")
@@ -200,10 +241,21 @@ class McpFront:
             named = cast("dict[str, object]", context.meta or {}).get(self._session_key)
         return named[:_MAX_SESSION] if isinstance(named, str) and named else None
 
-    async def _told(self, outcome: Outcome, budgets: Budgets, execution: Execution | None = None) -> mcp.CallToolResult:
-        """An outcome as an answer: for models as text, for programs as data, and what it made beside it."""
+    async def _told(
+        self,
+        asking: ServerRequestContext | None,
+        outcome: Outcome,
+        budgets: Budgets,
+        execution: Execution | None = None,
+    ) -> Answer:
+        """An outcome as an answer: for models as text, for programs as data, and what it made beside it.
+
+        A run that waits is a question instead, where the client that is `asking` may and can put it to a person.
+        """
         if execution is not None:
             self._files.keep(execution, outcome)
+        if outcome.pending and self._ask_client and asking is not None and can_ask(asking):
+            return question(outcome)
         if outcome.status == "paused" and self._paused is not None:
             self._paused(outcome)
         most = min(budgets.value_tokens, CEILINGS.value_tokens)
@@ -217,6 +269,7 @@ class McpFront:
 
 
 _MAX_SESSION = 200
+_CLIENT = "a person at the MCP client"
 
 
 async def _gone_on(runs: DurableRuns, execution_id: str) -> Outcome:

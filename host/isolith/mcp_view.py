@@ -51,7 +51,7 @@ def _head(outcome: Outcome) -> Iterator[str]:
             yield f"and {len(outcome.pending) - _MAX_PENDING} more calls"
         if not outcome.pending:
             yield "everything is decided: `resume` goes on with it"
-    else:
+    elif outcome.status != "failed" or outcome.error is None:
         yield outcome.status
     if outcome.error is not None:
         yield said_of(outcome.error)

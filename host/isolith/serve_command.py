@@ -71,6 +71,9 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     session_key: Annotated[
         str | None, typer.Option(metavar="KEY", help="The `_meta` key of a request that names its session.")
     ] = None,
+    ask_client: Annotated[
+        bool, typer.Option("--ask-client", help="Whoever answers at the client decides what waits, where it can ask.")
+    ] = False,
 ) -> None:
     """Serve what is connected to MCP clients: execute, search, describe, resume. Starts at the policy `careful`."""
     if stdio and http:
@@ -86,8 +89,10 @@ def serve(  # noqa: PLR0913 - one parameter a flag
         ceilings=config.config.granted if config else None,
         journal=journal_url(),
         origin=origin_of(specs, configured, careful),
+        reverts=config.config.reverts if config else None,
     )
     from isolith.serving import serve_mcp  # noqa: PLC0415 - a second that no other command has to pay
 
-    if not asyncio.run(serve_mcp(code_mode, address, session_key, command.terminal().say)):
+    say = command.terminal().say
+    if not asyncio.run(serve_mcp(code_mode, address, say, session_key=session_key, ask_client=ask_client)):
         raise typer.Exit(1)

@@ -5,6 +5,9 @@ Apart from the command, because the server half of the SDK takes a second to imp
 
 from __future__ import annotations
 
+import contextlib
+import os
+import secrets
 import socket
 import sys
 from contextlib import redirect_stdout
@@ -15,11 +18,13 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from isolith.errors import UsageError
+from isolith.folders import data_folder
 from isolith.mcp_server import mcp_server
 from isolith.self_test import trip_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from mcp.server import Server
 
@@ -31,10 +36,16 @@ PATH = "/mcp"
 _GRACE_S = 5
 """Seconds that requests get to end after the first signal."""
 _BACKLOG = 128
+_KEY_BYTES = 32
 
 
 async def serve_mcp(
-    code_mode: CodeMode, address: Address | None, session_key: str | None, say: Callable[[str], None]
+    code_mode: CodeMode,
+    address: Address | None,
+    say: Callable[[str], None],
+    *,
+    session_key: str | None = None,
+    ask_client: bool = False,
 ) -> bool:
     """Serve on stdio, or at an address, until the client goes or a signal comes. Whether it could be served."""
     with redirect_stdout(sys.stderr):
@@ -45,12 +56,35 @@ async def serve_mcp(
         say("isolith: nothing is served: a limit that does not fire protects nobody")
         return False
     async with code_mode:
-        server = mcp_server(code_mode, session_key=session_key, paused=lambda outcome: _say_pending(outcome, say))
+        server = mcp_server(
+            code_mode,
+            session_key=session_key,
+            paused=lambda outcome: _say_pending(outcome, say),
+            ask_client=ask_client,
+            state_key=shared_key(data_folder()) if ask_client else None,
+        )
         if address is None:
             await _on_stdio(server)
         else:
             await _on_http(server, address, say)
     return True
+
+
+def shared_key(folder: Path) -> bytes:
+    """The key that seals what clients send back, the same for every server of this user. Made once."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    kept = folder / "mcp-state.key"
+    if not kept.exists():
+        made = folder / f"mcp-state.{secrets.token_hex(8)}"
+        with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(_KEY_BYTES))
+        with contextlib.suppress(FileExistsError):  # another server was first
+            os.link(made, kept)
+        made.unlink()
+    key = kept.read_bytes()
+    if len(key) != _KEY_BYTES:
+        raise UsageError(f"{kept} is no key of {_KEY_BYTES} bytes: remove it, and a new one is made")
+    return key
 
 
 def security_of(address: Address) -> TransportSecuritySettings:

@@ -14,7 +14,7 @@ import anyio
 import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp_types import TextContent
+from mcp_types import ElicitResult, TextContent
 from tests.e2e.conftest import isolith_command
 
 from isolith_runtime.image.builder import open_store
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Literal
 
-    from mcp_types import CallToolResult
+    from mcp.client import ClientRequestContext
+    from mcp_types import CallToolResult, ElicitRequestParams
 
     from isolith_runtime.driver import Supply
 
@@ -88,8 +89,8 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "ISOLITH_HOME": str(folder / "home"), "COLUMNS": "300"}
 
 
-def on_stdio(folder: Path) -> StdioServerParameters:
-    arguments = ["serve", "--stdio", "--connect", "crm.py"]
+def on_stdio(folder: Path, *more: str) -> StdioServerParameters:
+    arguments = ["serve", "--stdio", "--connect", "crm.py", *more]
     return StdioServerParameters(command=isolith_command(), args=arguments, env=environment(folder), cwd=folder)
 
 
@@ -175,6 +176,16 @@ async def test_stdio(folder: Path, mode: Literal["auto", "legacy"]) -> None:
 async def test_http(folder: Path, mode: Literal["auto", "legacy"]) -> None:
     async with on_http(folder) as url, Client(url, mode=mode) as client:
         await drive(client, folder)
+
+
+async def test_a_person_at_the_client_is_asked_where_the_host_says_so(folder: Path) -> None:
+    async def allow(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        assert 'crm.delete({"id": 3})' in params.message
+        return ElicitResult(action="accept", content={"allow": True})
+
+    async with Client(on_stdio(folder, "--ask-client"), elicitation_callback=allow) as client:
+        done = await client.call_tool("execute", {"code": "await crm.delete(id=3)"})
+    assert outcome_of(done)["value"] == "deleted 3"
 
 
 async def test_only_this_machine_by_its_names_and_no_page_of_the_web(folder: Path) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from isolith import serving
 from isolith.code_mode import CodeMode
 from isolith.errors import UsageError
 from isolith.serve_command import Address, read_address
-from isolith.serving import security_of, serve_mcp
+from isolith.serving import security_of, serve_mcp, shared_key
 from isolith_runtime.image.doctor import Finding
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.anyio
@@ -24,7 +29,7 @@ async def test_a_limit_that_does_not_fire_keeps_the_server_from_serving(monkeypa
     monkeypatch.setattr(serving, "trip_limits", tripped)
     monkeypatch.setattr(serving, "_on_stdio", served)
     said: list[str] = []
-    assert await serve_mcp(CodeMode(), None, None, said.append) is False
+    assert await serve_mcp(CodeMode(), None, said.append) is False
     assert said[0] == "isolith: limit cpu_ms: did not fire. Mend it."
     assert "nothing is served" in said[1]
 
@@ -63,3 +68,15 @@ def test_hosts_and_origins_are_checked_for_every_address() -> None:
     assert {"mcp.example.com", "mcp.example.com:*", "localhost:*"} <= set(security.allowed_hosts)
     assert "https://mcp.example.com" in security.allowed_origins
     assert not {"*", "*:*"} & {*security.allowed_hosts, *security.allowed_origins}
+
+
+def test_the_key_is_made_once_and_is_the_users_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    key = shared_key(folder)
+    assert len(key) == 32
+    assert shared_key(folder) == key
+    (kept,) = folder.iterdir()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    kept.write_bytes(b"short")
+    with pytest.raises(UsageError, match="no key"):
+        shared_key(folder)
