@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from isolith import Budgets, CodeMode, Policy, Rule, UsageError, connector, method
+from isolith.journal import Journal, Settings
 from isolith.journal.errors import WrongStatus
 
 if TYPE_CHECKING:
@@ -298,3 +305,60 @@ async def test_cancelling_the_run_cancels_what_is_within(code_mode: CodeMode) ->
     execution.cancel()
     assert (await execution.outcome()).status == "cancelled"
     assert (await runs.journal.executions.get(within)).status == "cancelled"
+
+
+KILLED = """
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from isolith import CodeMode, connector, method
+
+FOLDER = Path(__file__).parent
+
+
+@connector("crm")
+class Crm:
+    async def note(self, text: str) -> None:
+        with (FOLDER / "notes.txt").open("a") as file:
+            file.write(text + "\\n")
+
+    @method(idempotent=True)
+    async def rows(self, team: str) -> list[str]:
+        if (FOLDER / "kill").exists():
+            (FOLDER / "kill").unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return [team]
+
+
+async def main() -> None:
+    async with CodeMode([Crm], journal=FOLDER / "journal.db", tend=False) as code_mode:
+        await code_mode.execute("[await snippets.week(team='abc')]")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+async def test_a_host_that_is_killed_within(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "killed_crm.py").write_text(KILLED)
+    monkeypatch.syspath_prepend(tmp_path)
+    crm = importlib.import_module("killed_crm").Crm
+    async with CodeMode([crm], journal=tmp_path / "journal.db", tend=False) as code_mode:
+        await approved(code_mode, "await crm.note(text=input['team'])\nawait crm.rows(team=input['team'])", "week")
+    (tmp_path / "kill").touch()
+    done = await asyncio.to_thread(lambda: subprocess.run([sys.executable, tmp_path / "killed_crm.py"], check=False))
+    assert done.returncode == -signal.SIGKILL
+    later = Settings(clock=lambda: datetime.now(UTC) + timedelta(hours=1))
+    async with (
+        await Journal.open(f"sqlite:///{tmp_path / 'journal.db'}", later) as journal,
+        CodeMode([crm], journal=journal, tend=False) as code_mode,
+    ):
+        [outcome] = await (await code_mode.runs()).recover("null")
+        assert (outcome.error, outcome.value) == (None, [["abc"]])
+        within = await journal.calls.of(f"{outcome.execution_id}.1")
+        assert [(call.method, call.attempts) for call in within] == [("note", 1), ("rows", 2)]
+    assert (tmp_path / "notes.txt").read_text() == "xy\nabc\n"
