@@ -21,7 +21,6 @@ from isolith.code_mode import CodeMode
 from isolith.command import Json, guarded
 from isolith.errors import UsageError
 from isolith.folders import data_folder
-from isolith.journal.executions import Filter
 from isolith.journal.statuses import EXECUTION_MOVES
 from isolith.journals import open_journal
 from isolith.json_form import to_json_text
@@ -86,6 +85,8 @@ def list_(
     """List executions, newest first."""
 
     async def use(journal: Journal) -> list[Execution]:
+        from isolith.journal import Filter  # noqa: PLC0415 - loads the database toolkit
+
         statuses = None if status is None else (_status(status),)
         return await journal.executions.find(Filter(statuses=statuses, limit=limit))
 
@@ -295,6 +296,8 @@ def _with_runs(which: str, use: Callable[[DurableRuns, str], Awaitable[T]], *, c
 
 async def find_execution(journal: Journal, which: str) -> str:
     """The id that begins so. Raises UsageError."""
+    from isolith.journal import Filter  # noqa: PLC0415 - loads the database toolkit
+
     found = await journal.executions.find(Filter(limit=10_000))
     ids = [execution.execution_id for execution in found if execution.execution_id.startswith(which)]
     if which in ids or len(ids) == 1:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from isolith.journal.journal import Journal
-from isolith.journal.transaction import Settings
 from isolith_bindings.secrets import redact
+
+if TYPE_CHECKING:
+    from isolith.journal.journal import Journal
 
 
 async def open_journal(url: str) -> Journal:
     """Open a journal that takes no secret which is known in this process. Raises JournalError, UsageError."""
+    # What keeps no journal does not wait for the database toolkit to load.
+    from isolith.journal import Journal, Settings  # noqa: PLC0415
+
     return await Journal.open(url, Settings(redact=redact))
 
 
@@ -22,7 +27,8 @@ class Journals:
     def __init__(self, given: Journal | str | Path | None) -> None:
         self.given = given is not None
         self._given = given
-        self._journal = given if isinstance(given, Journal) else None
+        self._journal = None if given is None or isinstance(given, str | Path) else given
+        self._lent = self._journal is not None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._lock = asyncio.Lock()
 
@@ -35,7 +41,7 @@ class Journals:
 
     async def close(self) -> None:
         """Close what was opened here; a journal that was given open stays so. Idempotent."""
-        if self._journal is not None and not isinstance(self._given, Journal):
+        if self._journal is not None and not self._lent:
             await self._journal.close()
             self._journal = None
         if self._folder is not None:

@@ -20,8 +20,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from isolith.documents import explain
 from isolith.errors import UsageError
+from isolith.journal.digests import content_hash
 from isolith.journal.model import NewSnippet
-from isolith.journal.snippets import content_hash
 
 if TYPE_CHECKING:
     from isolith.journal.model import Snippet

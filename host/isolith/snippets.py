@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from isolith.errors import UsageError
+from isolith.journal.digests import content_hash
 from isolith.journal.errors import UnknownEntry, WrongStatus
 from isolith.journal.model import NewSnippet
-from isolith.journal.snippets import content_hash
 from isolith.normalize import Refused, prepare
 from isolith.snippet_tests import recorded_test, run_tests
 from isolith.use import HOST_SHOWN

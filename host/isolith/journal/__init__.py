@@ -8,6 +8,8 @@
 SQL is written here and nowhere else.
 """
 
+from typing import TYPE_CHECKING
+
 from isolith.journal.errors import (
     AlreadyDecided,
     DigestMismatch,
@@ -21,8 +23,6 @@ from isolith.journal.errors import (
     UnknownEntry,
     WrongStatus,
 )
-from isolith.journal.executions import Filter
-from isolith.journal.journal import Journal
 from isolith.journal.model import (
     Answer,
     Artifact,
@@ -47,8 +47,12 @@ from isolith.journal.model import (
     Retention,
     Snippet,
 )
-from isolith.journal.records import Verification
-from isolith.journal.transaction import Settings
+
+if TYPE_CHECKING:
+    from isolith.journal.executions import Filter
+    from isolith.journal.journal import Journal
+    from isolith.journal.records import Verification
+    from isolith.journal.transaction import Settings
 
 __all__ = [
     "AlreadyDecided",
@@ -89,3 +93,21 @@ __all__ = [
     "Verification",
     "WrongStatus",
 ]
+
+_LATER = {
+    "Filter": "isolith.journal.executions",
+    "Journal": "isolith.journal.journal",
+    "Settings": "isolith.journal.transaction",
+    "Verification": "isolith.journal.records",
+}
+"""What is loaded when it is first named: the database toolkit behind it takes a third of a second."""
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _LATER:
+            raise AttributeError(f"module 'isolith.journal' has no attribute {name!r}")
+        from importlib import import_module  # noqa: PLC0415 - for these alone
+
+        return getattr(import_module(_LATER[name]), name)

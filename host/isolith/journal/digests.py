@@ -1,4 +1,4 @@
-"""The digest that an approval is bound to."""
+"""The digests that an approval and a review are bound to."""
 
 from __future__ import annotations
 
@@ -16,3 +16,9 @@ def digest_of_call(connector: str, method: str, arguments: str) -> str:
     except (ValueError, RecursionError):
         canonical = arguments  # not JSON, or too deep to sort: then exactly this text
     return hashlib.sha256(json.dumps([connector, method, canonical]).encode()).hexdigest()
+
+
+def content_hash(code: str, input_schema: str, methods: str) -> str:
+    """SHA-256 of what a reviewer reads and what is run."""
+    parts = "".join(f"{len(part.encode())}:{part}" for part in (code, input_schema, methods))
+    return hashlib.sha256(parts.encode()).hexdigest()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import func, select
 
 from isolith.journal import schema
+from isolith.journal.digests import content_hash
 from isolith.journal.errors import UnknownEntry, WrongStatus
 from isolith.journal.queries import Row, all_rows, one_row
 from isolith.journal.rows import snippet_of
@@ -106,12 +106,6 @@ class Snippets:
             return [snippet_of(row) for row in all_rows(connection, query)]
 
         return await self._store.read(work)
-
-
-def content_hash(code: str, input_schema: str, methods: str) -> str:
-    """SHA-256 of what a reviewer reads and what is run."""
-    parts = "".join(f"{len(part.encode())}:{part}" for part in (code, input_schema, methods))
-    return hashlib.sha256(parts.encode()).hexdigest()
 
 
 def _load(connection: Connection, name: str, version: int) -> Row:
