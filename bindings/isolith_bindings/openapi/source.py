@@ -7,11 +7,13 @@ package, on the same origin. Anything else is refused, before it is opened.
 from __future__ import annotations
 
 import importlib.resources
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
+from isolith_bindings.egress import Destinations, Origin, origin_of
+from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.tree import MAX_BYTES, DocumentError
 
 if TYPE_CHECKING:
@@ -83,10 +85,10 @@ class PackagePlace:
 
 @dataclass(frozen=True)
 class WebPlace:
-    """An address; its references may lead to the same origin and to the hosts that were allowed."""
+    """An address; its references may lead to the same origin and to the destinations that were allowed."""
 
     url: str
-    allowed: frozenset[str] = frozenset()
+    allowed: Destinations = field(default_factory=lambda: Destinations(()))
 
     @property
     def name(self) -> str:
@@ -98,10 +100,9 @@ class WebPlace:
         """Where a reference leads. Raises DocumentError where that is not allowed."""
         _parsed(reference)
         target = urljoin(self.url, reference)
-        mine, its = urlsplit(self.url), _parsed(target)
-        same = (mine.scheme, mine.netloc) == (its.scheme, its.netloc)
-        if its.scheme not in {"http", "https"} or not (same or its.hostname in self.allowed):
-            raise DocumentError(f"`$ref` to {reference} leads to another host: name it in `allow=` to read it")
+        origin = _origin(target, reference)
+        if origin != _origin(self.url, self.name) and not self.allowed.permits(origin):
+            raise DocumentError(f"`$ref` to {reference} leads to another host: name {origin} in `allow` to read it")
         return WebPlace(target, self.allowed)
 
 
@@ -112,7 +113,7 @@ def place_of(source: str | Path, allowed: Collection[str] = ()) -> Place:
     """What a source means: `https://...`, `package:NAME/PATH`, or the path of a file. Raises DocumentError."""
     text = str(source)
     if isinstance(source, str) and text.partition("://")[0] in {"http", "https"}:
-        return WebPlace(text, frozenset(allowed))
+        return WebPlace(text, _destinations(allowed))
     if isinstance(source, str) and text.startswith("package:"):
         package, _, path = text.removeprefix("package:").partition("/")
         if not (package and path):
@@ -128,3 +129,19 @@ def _parsed(reference: str) -> SplitResult:
         return urlsplit(reference)
     except ValueError as error:
         raise DocumentError(f"`$ref` to {reference!r:.80} is no reference") from error
+
+
+def _origin(url: str, reference: str) -> Origin:
+    """The origin that a reference leads to. Raises DocumentError for what is none, such as a `file:`."""
+    try:
+        return origin_of(url)
+    except CallError as error:
+        raise DocumentError(f"`$ref` to {reference!r:.80} cannot be read: {error.message}") from None
+
+
+def _destinations(allowed: Collection[str]) -> Destinations:
+    """What `allow` means, here as for calls. Raises DocumentError."""
+    try:
+        return Destinations.parse(allowed)
+    except ValueError as error:
+        raise DocumentError(str(error)) from None
