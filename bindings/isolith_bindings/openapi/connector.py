@@ -158,9 +158,6 @@ class OpenApi:
         if pages:
             following = pagination.following(plan, operation, response, value)
             return {"items": pagination.items_of(value), "cursor": following}
-        if pages:
-            following = pagination.following(plan, operation, response, value)
-            return {"items": pagination.items_of(value), "cursor": following}
         return value
 
     def check(self, method: Method, arguments: Mapping[str, object]) -> None:
