@@ -66,7 +66,8 @@ class Loader:
         document = await collect(first, fetch)
         api = await anyio.to_thread.run_sync(compile_document, document, where)
         api = await anyio.to_thread.run_sync(with_signatures, api)
-        if cache:
+        # What could not be read may be there the next time, or be allowed: that does not show in what was read.
+        if cache and not document.references.refused:
             await anyio.to_thread.run_sync(cache.store, first.digest, where, api)
         return api
 
