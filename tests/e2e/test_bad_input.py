@@ -29,6 +29,7 @@ FILES: dict[str, bytes] = {
     "two.py": b"from isolith import connector\n@connector('crm')\nclass B:\n    def g(self) -> int: return 1\n",
     "builtin.py": b"from isolith import connector\n@connector('print')\nclass C:\n    def g(self) -> int: return 1\n",
     "bad.json": b"{\n  'a': 1}",
+    "empty.json": b'{"mcpServers": {}}',
     "latin.json": b'{"a": "\xfc"}',
 }
 
@@ -68,7 +69,9 @@ WRONG = [
     (["run", "-c", "1", "--connect", "private.py"], 2, ["isolith: `private.py`: there is nothing in it to connect"]),
     (["run", "-c", "1", "--connect", "unbindable.py"], 2, ["unbindable.f: its parameter `x` is annotated `socket`", "use plain types"]),
     (["run", "-c", "1", "--connect", "builtin.py"], 2, ["builtin.py", "`print` cannot name a connector", "Choose another"]),
-    (["run", "-c", "1", "--connect", "mcp.json"], 2, ["isolith: `mcp.json`: MCP servers and OpenAPI documents cannot be connected"]),
+    (["run", "-c", "1", "--connect", "mcp.json"], 2, ["isolith: `mcp.json`: there is no such file"]),
+    (["run", "-c", "1", "--connect", "empty.json"], 2, ["isolith: `empty.json` has no server that is switched on"]),
+    (["run", "-c", "1", "--connect", "bad.json"], 2, ["isolith: `bad.json`", "line 2"]),
     (["run", "-c", "1", "--connect", "one.py", "--connect", "two.py"], 2,
      ["isolith: `two.py`: a connector called `crm` comes from `one.py` already; give one of them another name"]),
     (["run", "-c", "1", "--cpu-ms", "-5"], 2, ["isolith: budget `cpu_ms` must be greater than or equal to 1, not -5"]),
