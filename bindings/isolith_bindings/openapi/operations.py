@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from isolith_bindings.openapi import bodies, parameters, responses, swagger
 from isolith_bindings.openapi.arguments import argument_names
 from isolith_bindings.openapi.model import Api, Body, Operation, Parameter, Schema
-from isolith_bindings.openapi.naming import Wanted, name_all
+from isolith_bindings.openapi.naming import Names, Wanted, name_all
 from isolith_bindings.openapi.refs import DefectError, Node, References
 from isolith_bindings.openapi.schemas import Schemas, texts
 from isolith_bindings.openapi.security import read_schemes, requirements
@@ -68,12 +68,12 @@ def compile_document(document: Document, where: Whereabouts) -> Api:
     ids = Counter(one.node.text("operationId") for one in found)
     named = name_all([_wanted(one, ids) for one in found])
     read: list[Operation] = []
-    notes: dict[str, str] = {}
+    notes = _shared_ids(found, named)
     for one in found:
         unique = ids[one.node.text("operationId")] == 1 and one.node.text("operationId")
         original = unique or one.key
         if one.key in named.notes:
-            notes[original] = named.notes[one.key]
+            notes.setdefault(original, named.notes[one.key])
         if one.key in named.excluded:
             excluded[original] = named.excluded[one.key]
             continue
@@ -82,6 +82,22 @@ def compile_document(document: Document, where: Whereabouts) -> Api:
         except DefectError as error:
             excluded[original] = str(error)
     return _api(reading, read, excluded, notes, document.digests)
+
+
+def _shared_ids(found: list[_Found], named: Names) -> dict[str, str]:
+    """By operation, what is said where several have one operationId, which has to be unique and names none of them."""
+    sharing: dict[str, list[str]] = defaultdict(list)
+    for one in found:
+        if given := one.node.text("operationId"):
+            sharing[given].append(one.key)
+    notes: dict[str, str] = {}
+    for given, keys in sharing.items():
+        for key in keys if len(keys) > 1 else ():
+            other = keys[1] if key == keys[0] else keys[0]
+            more = f" and of {len(keys) - 2} more" if len(keys) > 2 else ""
+            if key in named.names:
+                notes[key] = f"its operationId `{given}` is that of {other}{more} as well: it is `{named.names[key]}`"
+    return notes
 
 
 def _api(

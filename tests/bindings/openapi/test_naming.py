@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 from tests.bindings.openapi.bench import OK, a_document, compiled
 
+from isolith_bindings.openapi import OpenApi
 from isolith_bindings.openapi.arguments import argument_names
 from isolith_bindings.openapi.naming import Wanted, name_all
 
@@ -81,6 +83,22 @@ def test_an_id_that_is_used_twice_names_nothing() -> None:
     same = {"operationId": "same", "responses": OK}
     api = compiled(json.dumps(a_document({"/a": {"get": same}, "/b": {"get": same}})).encode())
     assert {operation.id: operation.name for operation in api.operations} == {"GET /a": "get_a", "GET /b": "get_b"}
+
+
+def test_an_id_that_is_used_twice_is_told() -> None:
+    same, own = ({"operationId": name, "responses": OK} for name in ("same", "own"))
+    connector = OpenApi(a_document({"/a": {"get": same}, "/b": {"get": same}, "/c": {"get": own}}), name="api")
+    asyncio.run(connector.start())
+    assert connector.status().problems == (
+        "GET /a: its operationId `same` is that of GET /b as well: it is `get_a`",
+        "GET /b: its operationId `same` is that of GET /a as well: it is `get_b`",
+    )
+
+
+def test_an_id_that_is_used_often_names_one_other_and_counts_the_rest() -> None:
+    same = {"operationId": "same", "responses": OK}
+    api = compiled(json.dumps(a_document({f"/{name}": {"get": same} for name in "abc"})).encode())
+    assert api.notes["GET /b"] == "its operationId `same` is that of GET /a and of 1 more as well: it is `get_b`"
 
 
 def test_names_of_arguments() -> None:
