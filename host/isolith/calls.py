@@ -8,6 +8,7 @@ The guest can ask for a call. It cannot say that one happened, answer its own, o
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
@@ -20,9 +21,10 @@ from isolith.call_variants import of_page, resolve_call
 from isolith.internal import internal_error
 from isolith.journal.errors import JournalError
 from isolith.patience import within_time
+from isolith.questions import Asked
 from isolith.turns import Turns
 from isolith.use import HOST, HOST_SHOWN, Identity, Use
-from isolith_bindings.connector import CallContext, unheard
+from isolith_bindings.connector import Answer, CallContext, Question, unheard
 from isolith_bindings.errors import CallError
 from isolith_bindings.policy import Policy, denied
 from isolith_runtime.guest import codec
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from isolith.host_services import HostServices
     from isolith.journal.model import Call
     from isolith.outcome import CallRecord, CallStatus, PendingCall
+    from isolith.questions import Questions
     from isolith.record import CallRecorder
     from isolith_bindings.catalog import Catalog
     from isolith_runtime import protocol
@@ -63,6 +66,7 @@ class CallDesk:
     waits: Callable[[], None] = lambda: None
     broken: Callable[[Exception], None] = lambda _error: None
     allowance: Allowance | None = None
+    questions: Questions | None = None
 
     def __post_init__(self) -> None:
         self._uses: dict[int, Use] = {}
@@ -306,8 +310,17 @@ class CallDesk:
         arguments = cast("dict[str, object]", with_references(use.arguments, self.artifacts))
         given, cursor = of_page(arguments) if use.variant == "pages" else (arguments, None)
         context = replace(self._context(use), progress=progress, variant=use.variant, cursor=cursor)
+        if self.questions is not None:
+            context = replace(context, ask=functools.partial(self._pass_on, use, self.questions, given))
         value = await use.connector.call(use.method, given, context)
         return value if use.variant else self.catalog.observations.saw(use.connector.name, use.method, value)
+
+    async def _pass_on(self, use: Use, ask: Questions, arguments: dict[str, object], question: Question) -> Answer:
+        connector, method = use.names
+        self.events.append("question", call_id=use.call_id, message=question.message, url=question.url)
+        who = self.identity
+        asked = Asked(question, who.execution_id, use.call_id, connector, method, arguments, who.principal, who.session)
+        return await ask(asked)
 
     def _context(self, use: Use) -> CallContext:
         return CallContext(

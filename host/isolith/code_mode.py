@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from isolith.history import History
     from isolith.journal.journal import Journal
     from isolith.outcome import Outcome
+    from isolith.questions import Questions
     from isolith.reverts import Revert
     from isolith_bindings.connector import CallContext, Connector
     from isolith_runtime.driver import Supply
@@ -58,7 +59,8 @@ class CodeMode:
     default where a journal was given. `check`: `strict` refuses what is certainly wrong before it runs; `warn` only
     says so; `off`. `ceilings`: how far a caller may raise a budget. `home`: where images are kept, in place of the
     user's cache folder. `reverts`: what undoes methods that do not say so themselves, `connector.method` to a `Revert`
-    or to another `connector.method`. Use it as `async with`, so that connectors are closed; safe for many executions at
+    or to another `connector.method`. `questions`: answers what a server asks a person during a call (MCP's
+    elicitation); without it, declined at once. Use it as `async with`, so that connectors are closed; safe for many executions at
     a time, in one event loop.
     """
 
@@ -74,7 +76,9 @@ class CodeMode:
         ceilings: HostPolicy | None = None,
         home: Path | None = None,
         reverts: Mapping[str, Revert | str] | None = None,
+        questions: Questions | None = None,
     ) -> None:
+        self._questions = questions
         self.policy = as_policy(policy)
         self.connectors: list[Connector] = [govern(as_connector(connector), self.policy) for connector in connectors]
         self.catalog = SnippetCatalog(self.connectors, self.policy, self._call_snippet)
@@ -200,6 +204,7 @@ class CodeMode:
             self.policy,
             self._durable(),
             self.catalog.versions if self._journals.given else {},
+            questions=self._questions,
         )
         return self._begin(order)
 
@@ -235,6 +240,7 @@ class CodeMode:
                 policy=self.policy,
                 durable=durable,
                 snippets=json.loads(order.snippets),
+                questions=self._questions,
             )
         )
 

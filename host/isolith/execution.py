@@ -77,6 +77,7 @@ class Execution:
             self._reconsider,
             self.fail_internally,
             self.allowance,
+            order.questions,
         )
         self._check = Checking(order.check, order.catalog.connectors)
         self._guest: Guest | None = None

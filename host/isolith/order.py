@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from isolith.checking import CheckMode
     from isolith.durability import Durable
     from isolith.outcome import Diagnostic
+    from isolith.questions import Questions
     from isolith_bindings.catalog import Catalog
     from isolith_runtime.driver import Supply
 
@@ -53,6 +54,8 @@ class Order:
     """Its id, where somebody else chooses it."""
     around: Allowance | None = None
     """What the run around it may spend."""
+    questions: Questions | None = None
+    """Who answers what a server asks during a call; nobody, and it is declined at once."""
 
 
 def inputs_of(order: Order) -> Inputs:
