@@ -60,8 +60,8 @@ class CodeMode:
     says so; `off`. `ceilings`: how far a caller may raise a budget. `home`: where images are kept, in place of the
     user's cache folder. `reverts`: what undoes methods that do not say so themselves, `connector.method` to a `Revert`
     or to another `connector.method`. `questions`: answers what a server asks a person during a call (MCP's
-    elicitation); without it, declined at once. Use it as `async with`, so that connectors are closed; safe for many executions at
-    a time, in one event loop.
+    elicitation); without it, declined at once. Use it as `async with`, so that connectors are closed; safe for many
+    executions at a time, in one event loop.
     """
 
     def __init__(  # noqa: PLR0913 - all are options
