@@ -54,12 +54,9 @@ def from_entry(name: str, entry: ConnectorEntry, variables: Variables) -> Connec
     return _made(source, make)
 
 
-def token_variable(name: str) -> str:
-    """The variable with the secret of a document that is connected without a configuration."""
-    return f"ISOLITH_TOKEN_{name.upper()}"
-
-
 def _with_token(found: OpenApi, api: type[OpenApi], source: str) -> OpenApi:
+    from isolith_bindings.openapi.credentials import token_variable  # noqa: PLC0415 - slow to load
+
     variable = token_variable(found.name)
     auth = Secret.env(variable) if os.environ.get(variable) else None
     return api(source, auth=auth, cache=cache_folder("openapi"))

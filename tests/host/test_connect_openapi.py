@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -144,6 +145,22 @@ def test_a_secret_from_the_environment_needs_no_configuration(
     with pytest.raises(CallError, match="leads to a loopback address"):
         me(connector)
     assert "6671" not in repr(connector)
+
+
+def test_a_document_that_names_no_address_says_what_to_write(tmp_path: Path, address: str) -> None:
+    """Such as FastAPI's own: the lines of the hint, as a configuration, are enough."""
+    path = document(tmp_path, address)
+    told = json.loads(path.read_text())
+    del told["servers"]
+    path.write_text(json.dumps(told))
+    with pytest.raises(CallError, match="does not say on which host") as caught:
+        me(connect(str(path))[0])
+    written = re.findall(r"`([^`]+)`", str(caught.value.hint))[-3:]
+    assert written == ["[connectors.shop]", 'openapi = "shop.json"', 'server = "https://..."']
+    config = tmp_path / "isolith.toml"
+    config.write_text("\n".join(written).replace("https://...", address))
+    [connector] = connect(str(config))
+    assert me(connector)["path"] == "/me"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
@@ -23,7 +24,7 @@ from isolith_bindings.openapi.request import Making, make
 from isolith_bindings.openapi.requirements import Wallet
 from isolith_bindings.openapi.schemes import read_schemes
 from isolith_bindings.openapi.servers import Whereabouts
-from isolith_bindings.openapi.source import WebPlace
+from isolith_bindings.openapi.source import FilePlace, WebPlace
 from isolith_bindings.openapi.status import DocumentStatus, Reread
 
 if TYPE_CHECKING:
@@ -202,13 +203,26 @@ class OpenApi:
         """The credentials, by what the document asks for. Raises BindError for a scheme that is not in it."""
         schemes = read_schemes(api.schemes)
         if not isinstance(self._auth, Mapping):
-            return Wallet(schemes, default=self._auth)
+            return Wallet(schemes, default=self._auth, owner=self.name)
         given = self._auth
         unknown = [name for name in given if name not in schemes]
         if unknown:
             known = ", ".join(schemes) or "none"
             raise BindError(f"{self.name}: auth for `{unknown[0]}`: the security schemes of the document are: {known}")
-        return Wallet(schemes, given)
+        return Wallet(schemes, given, owner=self.name)
+
+    def ask_for_server(self) -> str:
+        """What to do where the document does not say where the API is: in a program, and where it is a file in a shell.
+
+        Many frameworks write no address: FastAPI gives none.
+        """
+        place = self._loader.place
+        written = place.path.name if isinstance(place, FilePlace) else place.name if place else f"{self.name}.json"
+        lines = (f"[connectors.{self.name}]", f"openapi = {json.dumps(written)}", 'server = "https://..."')
+        return (
+            "give the connector its address: `server='https://...'` in a program; on the command line connect, in "
+            f"place of the document, an isolith.toml beside it with: {', '.join(f'`{line}`' for line in lines)}"
+        )
 
 
 class Loaded:
@@ -218,6 +232,7 @@ class Loaded:
         self.api = api
         self.checker = Checker(api)
         self._server = connector.server
+        self._ask_for_server = connector.ask_for_server()
         reach = connector.reach(api)
         wallet = connector.wallet(api)
         self.egress = connector.egress(reach)
@@ -245,7 +260,7 @@ class Loaded:
         server = self._server or next(iter(operation.servers), "")
         if not server.startswith(("http://", "https://")):
             what = f"the document does not say on which host {operation.key} is"
-            raise CallError("tool_unavailable", what, hint="give the connector its address: server='https://...'")
+            raise CallError("tool_unavailable", what, hint=self._ask_for_server)
         arguments = self.checker.check(operation, given)
         return make(operation, arguments, Making(server, self.api.definitions, read))
 

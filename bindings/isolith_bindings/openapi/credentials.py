@@ -89,6 +89,11 @@ def wanted(scheme: Scheme) -> str:
     return f"{_FITTING[scheme.kind][1]}{detail}"
 
 
+def token_variable(name: str) -> str:
+    """The environment variable with the secret of a connector that has no configuration: a document by its path."""
+    return f"ISOLITH_TOKEN_{name.upper()}"
+
+
 def token_urls(given: Credential | Mapping[str, Credential] | None) -> list[str]:
     """The token endpoints that a person wrote into credentials: the connector has to reach them."""
     listed = given.values() if isinstance(given, Mapping) else [given]

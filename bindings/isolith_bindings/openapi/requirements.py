@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from isolith_bindings.errors import CallError
-from isolith_bindings.openapi.credentials import Basic, ClientCertificate, Credential, fits, wanted
+from isolith_bindings.openapi.credentials import Basic, ClientCertificate, Credential, fits, token_variable, wanted
 from isolith_bindings.openapi.schemes import Scheme
+from isolith_bindings.secrets import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +32,8 @@ class Wallet:
     schemes: Mapping[str, Scheme] = field(default_factory=dict[str, Scheme])
     by_scheme: Mapping[str, Credential] = field(default_factory=dict[str, Credential])
     default: Credential | None = None
+    owner: str = ""
+    """The name of the connector, for messages."""
 
     @property
     def all(self) -> tuple[Credential, ...]:
@@ -54,9 +57,19 @@ def alternatives(plan: RequestPlan, wallet: Wallet) -> list[tuple[Use, ...]]:
         raise CallError(
             "tool_unavailable",
             f"{plan.operation} was not sent, it needs a credential that this connector does not have: {lacking}",
-            hint="whoever configured the connector has to give it one; no argument can",
+            hint=_hint(plan.security, wallet),
         )
     return sorted(usable, key=lambda uses: not uses)
+
+
+def _hint(security: tuple[Requirement, ...], wallet: Wallet) -> str:
+    """Who can do something about it, and what: a variable is enough only where one secret is."""
+    told = "whoever configured the connector has to give it one, as `auth`; no argument can"
+    given = Wallet(wallet.schemes, default=Secret.env("a"))
+    if not wallet.owner or not any(isinstance(_resolve(requirement, given), tuple) for requirement in security):
+        return told
+    variable = token_variable(wallet.owner)
+    return f"{told}. A document that is connected by its path takes a secret from the environment: {variable}"
 
 
 def _resolve(requirement: Requirement, wallet: Wallet) -> tuple[Use, ...] | str:

@@ -20,7 +20,7 @@ from isolith_bindings.openapi.auth import Auth
 from isolith_bindings.openapi.credentials import ApiKey, Basic, ClientCertificate, Credential, OAuthClient, token_urls
 from isolith_bindings.openapi.exchange import send, shown
 from isolith_bindings.openapi.plan import RequestPlan, Requirement
-from isolith_bindings.openapi.requirements import Wallet
+from isolith_bindings.openapi.requirements import Wallet, alternatives
 from isolith_bindings.openapi.schemes import Scheme, read_schemes
 from isolith_bindings.secrets import Secret
 
@@ -176,6 +176,14 @@ def test_what_cannot_be_satisfied_is_not_sent(security: tuple[Requirement, ...],
     assert error.message.startswith("things.list was not sent")
     assert said in error.message
     assert not error.retriable
+
+
+@pytest.mark.parametrize(("scheme", "named"), [("bearer", True), ("header", True), ("basic", False), ("tls", False)])
+def test_a_variable_is_named_where_one_secret_is_enough(scheme: str, named: bool) -> None:
+    wallet = Wallet(read_schemes(SCHEMES), owner="shop")
+    with pytest.raises(CallError) as caught:
+        alternatives(plan_of("https://api.test", needs(scheme)), wallet)
+    assert ("ISOLITH_TOKEN_SHOP" in str(caught.value.hint)) is named
 
 
 def test_a_secret_that_is_not_there_does_not_make_the_call_anonymous() -> None:

@@ -481,6 +481,7 @@ def test_without_the_credential_nothing_is_sent() -> None:
         with pytest.raises(CallError) as caught:
             await client.call("read")
         assert (caught.value.kind, server.got) == ("tool_unavailable", [])
+        assert str(caught.value.hint).endswith("takes a secret from the environment: ISOLITH_TOKEN_API")
 
     run(document, use)
 
@@ -557,4 +558,5 @@ def test_a_document_without_an_address_asks_for_one() -> None:
 
     with pytest.raises(CallError, match="does not say on which host") as caught:
         asyncio.run(call())
-    assert caught.value.hint == "give the connector its address: server='https://...'"
+    assert str(caught.value.hint).startswith("give the connector its address: `server='https://...'` in a program;")
+    assert str(caught.value.hint).endswith('`[connectors.api]`, `openapi = "api.json"`, `server = "https://..."`')
