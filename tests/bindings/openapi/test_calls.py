@@ -16,6 +16,7 @@ from tests.bindings.openapi.bench import OK, Client, a_document, connected
 from tests.bindings.openapi.loopback import Got, Reply, Server
 
 from isolith_bindings.connector import ArtifactRef
+from isolith_bindings.egress import Limits
 from isolith_bindings.errors import BindError, CallError
 from isolith_bindings.openapi import ApiKey, OpenApi
 from isolith_bindings.secrets import Secret
@@ -412,6 +413,22 @@ def test_bytes_are_kept_as_an_artifact() -> None:
     value, client = answered(get(), Reply(b"\x89PNG", headers=headers))
     assert isinstance(value, ArtifactRef)
     assert (value.mime, value.size, value.name, client.artifacts.read(value)) == ("image/png", 4, "a b.png", b"\x89PNG")
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "text/plain", "image/png"])
+def test_an_answer_that_is_too_long_is_an_error_with_its_beginning(content_type: str) -> None:
+    reply = Reply(b"[" + b"1," * 600 + b"1]", headers=(("content-type", content_type),))
+
+    async def use(client: Client, _server: Server) -> None:
+        with pytest.raises(CallError, match="is longer than the 1,000 bytes that are read") as caught:
+            await client.call("read")
+        kept = caught.value.data
+        assert isinstance(kept, ArtifactRef)
+        assert (caught.value.kind, kept.mime, kept.size) == ("invalid_result", content_type, 1000)
+        assert client.artifacts.read(kept) == reply.content[:1000]
+        assert "ask for less" in str(caught.value.hint)
+
+    run(get(), use, lambda _: reply, limits=Limits(body_bytes=1000))
 
 
 def test_what_says_it_is_json_and_is_not_keeps_its_text() -> None:
