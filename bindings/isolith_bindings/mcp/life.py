@@ -87,8 +87,10 @@ class Life:
         self._closed = True
         for task in (self._keeper, *self._probes):
             task.cancel()
-        await asyncio.wait({self._keeper, *self._probes})
-        await self.pool.aclose()
+        try:
+            await asyncio.wait({self._keeper, *self._probes})
+        finally:
+            await self.pool.aclose()
 
     async def listed(self, timeout_s: float) -> bool:
         """Wait until it is known what the server offers; False if that failed or takes longer."""
@@ -170,7 +172,7 @@ class Life:
         except (ConnectionBroke, ProtocolError, BadAnswer) as error:
             await connection.close()
             raise StartFailed(f"{self.plan.server.place} does not list its tools: {error}") from error
-        except asyncio.CancelledError:
+        except BaseException:
             await connection.close()
             raise
         return connection

@@ -8,13 +8,14 @@ error is free text. To stop: close standard input, wait, SIGTERM, wait, SIGKILL 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import os
 import shutil
 import signal
 import sys
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 from mcp.client.stdio import get_default_environment
@@ -25,13 +26,15 @@ from isolith_bindings.mcp.failures import StartFailed
 from isolith_bindings.secrets import Secret, redact, remember
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Coroutine, Mapping
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
     from isolith_bindings.mcp.descriptions import Credential, StdioServer
 
     Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+
+_T = TypeVar("_T")
 
 MAX_MESSAGE = 64 << 20
 """Bytes of one message. A server that sends a longer one is let go of."""
@@ -91,7 +94,7 @@ def _signal_name(number: int) -> str:
 @contextlib.asynccontextmanager
 async def stdio_streams(server: StdioServer, program: Program) -> AsyncGenerator[Streams]:
     """The streams of a server, started for this. Raises StartFailed where there is no such program."""
-    process = program.process = await _start(server)
+    process = await _start(server, program)
     reading_in, reading = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     writing, writing_out = anyio.create_memory_object_stream[SessionMessage](0)
     tasks = [
@@ -102,25 +105,41 @@ async def stdio_streams(server: StdioServer, program: Program) -> AsyncGenerator
     try:
         yield reading, writing
     finally:
-        # A cancelled owner must still not leave a process behind.
-        with anyio.CancelScope(shield=True):
-            reading.close()
-            writing.close()
-            await _stop(process)
+        reading.close()
+        writing.close()
+        try:
+            # Keeps off the cancellations of anyio; those of asyncio go through it.
+            with anyio.CancelScope(shield=True):
+                await _to_the_end(_stop(process))
+        finally:
+            # Nothing awaits here: whatever came in between, no process is left behind.
+            _end(process)
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks)
             reading_in.close()
             writing_out.close()
+        await asyncio.wait(tasks)
 
 
-async def _start(server: StdioServer) -> asyncio.subprocess.Process:
+async def _start(server: StdioServer, program: Program) -> asyncio.subprocess.Process:
     env = get_default_environment() | await revealed(server.env)
     command = shutil.which(server.command, path=env.get("PATH"))
     if command is None:
         raise StartFailed(f"there is no program {server.place}: install it, or give its whole path")
+    # A start that is cancelled half way would leave what the program itself has started by then.
     try:
-        return await asyncio.create_subprocess_exec(
+        return await _to_the_end(_spawned(server, program, command, env))
+    except asyncio.CancelledError:
+        if program.process is not None:
+            _end(program.process)
+        raise
+
+
+async def _spawned(
+    server: StdioServer, program: Program, command: str, env: dict[str, str]
+) -> asyncio.subprocess.Process:
+    try:
+        process = await asyncio.create_subprocess_exec(
             command,
             *server.args,
             stdin=asyncio.subprocess.PIPE,
@@ -134,6 +153,9 @@ async def _start(server: StdioServer) -> asyncio.subprocess.Process:
         raise StartFailed(f"{server.place} cannot be started: {error.strerror}") from error
     except ValueError as error:
         raise StartFailed(f"{server.place} cannot be started: an argument holds a null character") from error
+    program.process = process
+    _running[process] = os.getpid()
+    return process
 
 
 async def revealed(credentials: Mapping[str, Credential]) -> dict[str, str]:
@@ -212,7 +234,7 @@ async def _listen(process: asyncio.subprocess.Process, program: Program) -> None
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    """End the program and what it started: politely, then by force. At most three times the grace."""
+    """End the program: politely, then by force. At most three times the grace."""
     if process.stdin is not None:
         process.stdin.close()
     if not await _ended(process):
@@ -220,12 +242,53 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
         if not await _ended(process):
             _signal(process, "SIGKILL")
             await _ended(process)
-    # Whatever it started and left behind goes with it.
+
+
+def _end(process: asyncio.subprocess.Process) -> None:
+    """End the program if it still runs, and whatever it started and left behind, at once."""
     _signal(process, "SIGKILL")
     transport = getattr(process, "_transport", None)
     if transport is not None:
         with contextlib.suppress(PermissionError):
             transport.close()
+    _running.pop(process, None)
+
+
+class _Unstoppable(asyncio.Task[_T]):
+    """A task that nothing cancels, not even the end of its event loop, which waits for it."""
+
+    def cancel(self, msg: object = None) -> bool:
+        """It is not."""
+        del msg
+        return False
+
+
+async def _to_the_end(work: Coroutine[object, object, _T]) -> _T:
+    """Do what takes a bounded time; a cancellation that comes meanwhile is raised after it, in place of its result."""
+    task = _Unstoppable(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        task.exception()
+        raise cancelled
+    return task.result()
+
+
+_running: dict[asyncio.subprocess.Process, int] = {}
+"""The programs that were not ended yet, and which process of ours started each."""
+
+
+@atexit.register
+def _end_all() -> None:
+    """An event loop may be given up without its tasks; what they started ends with this process all the same."""
+    for process, parent in tuple(_running.items()):
+        # A fork of ours holds the same list, and has no say over them.
+        if parent == os.getpid():
+            _signal(process, "SIGKILL")
 
 
 async def _ended(process: asyncio.subprocess.Process) -> bool:

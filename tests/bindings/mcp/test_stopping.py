@@ -1,0 +1,144 @@
+"""No process is left of a server that hangs at its start, whenever and however it is let go of."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+import time
+import uuid
+
+import psutil
+import pytest
+
+from isolith_bindings.mcp import stdio
+from isolith_bindings.mcp.connector import McpServer
+from isolith_bindings.mcp.descriptions import StdioServer
+from isolith_bindings.mcp.options import Options
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="needs sh and sleep")]
+
+START_S = 0.1
+MARK = "ISOLITH_TEST_MARK"
+
+SERVERS = {
+    "hangs": ("sleep", ("1077",)),
+    "takes no SIGTERM": ("sh", ("-c", "trap '' TERM; sleep 1077; sleep 1077")),
+}
+KINDS = pytest.mark.parametrize("kind", SERVERS)
+# While it is waited for, when that ends, during the grace of each of the two steps that follow, and after all.
+TIMES = pytest.mark.parametrize("after_s", [0.0, 0.06, 0.1, 0.15, 0.25, 0.35])
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(stdio, "GRACE_S", 0.1)
+    return uuid.uuid4().hex
+
+
+def _server(kind: str, mark: str) -> McpServer:
+    command, args = SERVERS[kind]
+    return McpServer("s", StdioServer(command, args, env={MARK: mark}), options=Options(start_s=START_S))
+
+
+def _running(mark: str) -> list[int]:
+    """What runs of all that was started with this mark, whoever its parent is now."""
+    found: list[int] = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+    return found
+
+
+def _left(mark: str) -> list[int]:
+    """What still runs after a moment for signals that were sent to arrive."""
+    deadline = time.monotonic() + 1
+    while (left := _running(mark)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return left
+
+
+async def _until_running(mark: str) -> None:
+    async with asyncio.timeout(10):
+        while not _running(mark):
+            await asyncio.sleep(0.01)
+
+
+@KINDS
+@TIMES
+async def test_closed_at_any_time(kind: str, after_s: float, mark: str) -> None:
+    server = _server(kind, mark)
+    await server.start()
+    await _until_running(mark)
+    await asyncio.sleep(after_s)
+    await server.aclose()
+    assert _left(mark) == []
+
+
+@KINDS
+@TIMES
+async def test_closed_by_who_is_cancelled_meanwhile(kind: str, after_s: float, mark: str) -> None:
+    server = _server(kind, mark)
+    await server.start()
+    await _until_running(mark)
+    closing = asyncio.create_task(server.aclose())
+    await asyncio.sleep(after_s)
+    closing.cancel()
+    await asyncio.wait({closing})
+    # What goes on in the background has its time: at most the graces.
+    await asyncio.sleep(0.5)
+    assert _left(mark) == []
+
+
+@KINDS
+@TIMES
+def test_an_event_loop_that_ends_without_closing(kind: str, after_s: float, mark: str) -> None:
+    async def main() -> None:
+        await _server(kind, mark).start()
+        await _until_running(mark)
+        await asyncio.sleep(after_s)
+
+    asyncio.run(main())
+    assert _left(mark) == []
+
+
+@KINDS
+@pytest.mark.parametrize("cancels", [1, 2, 5])
+async def test_every_task_cancelled_again_and_again(kind: str, cancels: int, mark: str) -> None:
+    server = _server(kind, mark)
+    await server.start()
+    await _until_running(mark)
+    for _ in range(cancels):
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            if task.get_name().startswith("mcp ") or "_stop" in repr(task.get_coro()):
+                task.cancel()
+        await asyncio.sleep(0.05)
+    await server.aclose()
+    assert _left(mark) == []
+
+
+ABANDONED = """
+import asyncio, sys
+from isolith_bindings.mcp.descriptions import StdioServer
+from isolith_bindings.mcp import stdio
+
+async def start():
+    server = StdioServer("sh", ("-c", "sleep 1077; sleep 1077"), env={sys.argv[1]: sys.argv[2]})
+    kept.append(stdio.stdio_streams(server, stdio.Program()))
+    await kept[0].__aenter__()
+
+kept = []
+loop = asyncio.new_event_loop()
+loop.run_until_complete(start())
+print(len(stdio._running))
+sys.exit(3)
+"""
+
+
+def test_an_event_loop_that_is_given_up(mark: str) -> None:
+    command = [sys.executable, "-c", ABANDONED, MARK, mark]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (3, "1\n")
+    assert _left(mark) == []
