@@ -130,12 +130,15 @@ def test_warnings_and_what_waits_for_an_answer() -> None:
         status="paused",
         warnings=(Diagnostic(kind="not_a_script", message="removed line 1 around the script"),),
         pending=(
-            PendingCall(call_id="7", connector="crm", method="drop", arguments={"id": 3}, digest="d", reason="writes"),
+            PendingCall(
+                call_id="e.7", connector="crm", method="drop", arguments={"id": 3}, digest="d", reason="writes"
+            ),
         ),
     )
     expected = (
         "warning[not_a_script]: removed line 1 around the script\n"
-        "waiting for an answer: crm.drop(id=3), call 7: writes\n"
+        "waiting for an answer: crm.drop(id=3): writes\n"
+        "    isolith executions approve e 7 --digest d    # or: reject\n"
     )
     assert piped(outcome) == ("", expected)
 
