@@ -36,6 +36,9 @@ _log = logging.getLogger(__name__)
 PATIENCE_S = 2.0
 """A call waits this long for the next try of a server that failed; if that is later, it is told why."""
 
+OVERHANG_S = 5.0
+"""How much longer than its start may take a server that did not start is waited for: until it has been stopped."""
+
 PROBE_S = 10.0
 _QUIET_S = 0.05
 _MANY = 200
@@ -93,8 +96,14 @@ class Life:
             await self.pool.aclose()
 
     async def listed(self, timeout_s: float) -> bool:
-        """Wait until it is known what the server offers; False if that failed or takes longer."""
+        """Wait until it is known what the server offers; False if that failed or takes longer.
+
+        Who would wait as long as a start may take waits for its end, `OVERHANG_S` more at the most: that says why.
+        """
         if self.catalogue is None:
+            start_s = self.plan.options.start_s
+            if timeout_s >= start_s:
+                timeout_s = max(timeout_s, start_s + OVERHANG_S)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.told.wait(), timeout_s)
         return self.catalogue is not None

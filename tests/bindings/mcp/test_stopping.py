@@ -119,6 +119,25 @@ async def test_every_task_cancelled_again_and_again(kind: str, cancels: int, mar
     assert _left(mark) == []
 
 
+@pytest.mark.parametrize("program", ["sleep 1077", "while echo no JSON; do sleep 0.02; done"])
+async def test_who_waits_as_long_as_a_start_hears_why_it_failed(program: str, mark: str) -> None:
+    server = McpServer("s", StdioServer("sh", ("-c", program), env={MARK: mark}), options=Options(start_s=START_S))
+    assert not await server.ready(START_S)
+    said = server.unavailable or ""
+    assert said.startswith("`sh` started but did not answer as an MCP server within 0.1 s")
+    assert said.endswith("; on its standard output it wrote what is not MCP") == ("echo" in program)
+    await server.aclose()
+    assert _left(mark) == []
+
+
+async def test_who_waits_less_than_a_start_waits_no_longer(mark: str) -> None:
+    server = McpServer("s", StdioServer("sleep", ("1077",), env={MARK: mark}), options=Options(start_s=3600))
+    assert not await server.ready(0.05)
+    assert server.unavailable == "it has not answered yet"
+    await server.aclose()
+    assert _left(mark) == []
+
+
 ABANDONED = """
 import asyncio, sys
 from isolith_bindings.mcp.descriptions import StdioServer
