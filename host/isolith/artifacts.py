@@ -32,10 +32,14 @@ class ArtifactStore:
 
     def __init__(self) -> None:
         self._kept: dict[str, Artifact] = {}
+        self._calls: dict[str, int] = {}
         self._bytes = 0
 
-    def keep(self, content: bytes, *, mime: str, name: str | None) -> ArtifactRecord:
-        """Keep bytes under a new handle nobody can guess. Raises ArtifactsFull past `MAX_BYTES` in all."""
+    def keep(self, content: bytes, *, mime: str, name: str | None, call: int | None = None) -> ArtifactRecord:
+        """Keep bytes under a new handle nobody can guess; `call`: the number of the call that brought them.
+
+        Raises ArtifactsFull past `MAX_BYTES` in all.
+        """
         if self._bytes + len(content) > MAX_BYTES:
             raise ArtifactsFull(f"this execution may keep {MAX_BYTES:,} bytes of artifacts in all")
         record = ArtifactRecord(
@@ -43,6 +47,7 @@ class ArtifactStore:
         )
         self._bytes += len(content)
         self._kept[record.handle] = Artifact(record, content)
+        self._calls[record.handle] = max(self._calls.values(), default=0) if call is None else call
         return record
 
     def restore(self, handle: str, content: bytes, *, mime: str, name: str | None) -> None:
@@ -63,6 +68,10 @@ class ArtifactStore:
         """All of them, in the order they were kept."""
         return tuple(artifact.record for artifact in self._kept.values())
 
+    def in_call_order(self) -> tuple[ArtifactRecord, ...]:
+        """All of them, in the order of the calls that brought them, whichever was answered first."""
+        return tuple(sorted(self.records(), key=lambda record: self._calls.get(record.handle, 0)))
+
     def known(self, handle: str) -> ArtifactRef:
         """What a handle stands for. Raises CallError `invalid_arguments` for one that is not of this execution."""
         kept = self._kept.get(handle)
@@ -75,14 +84,15 @@ class ArtifactStore:
 
 @dataclass(frozen=True, slots=True)
 class CallArtifacts:
-    """The artifacts of one execution as connectors use them."""
+    """The artifacts of one execution as connectors use them, in one call."""
 
     store: ArtifactStore
+    call: int | None = None
 
     def keep(self, content: bytes, *, mime: str, name: str | None = None) -> ArtifactRef:
         """Keep bytes. Raises CallError `invalid_result` where the execution keeps as much as it may."""
         try:
-            return self.store.known(self.store.keep(content, mime=mime, name=name).handle)
+            return self.store.known(self.store.keep(content, mime=mime, name=name, call=self.call).handle)
         except ArtifactsFull as error:
             raise CallError("invalid_result", str(error)) from error
 

@@ -330,7 +330,7 @@ class CallDesk:
             session=self.identity.session,
             deadline_s=self.budgets.call_s,
             progress=unheard,
-            artifacts=CallArtifacts(self.artifacts),
+            artifacts=CallArtifacts(self.artifacts, use.number),
         )
 
     async def _complete(self, use: Use, value: object) -> None:

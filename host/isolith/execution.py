@@ -379,7 +379,7 @@ class Execution:
             logs=self._said.logs,
             calls=self._desk.records(),
             pending=self._desk.pending() if reply.status == "paused" else (),
-            artifacts=self._artifacts.records(),
+            artifacts=self._artifacts.in_call_order(),
             truncated=self._said.truncated or shown.truncated,
             usage=self._usage(),
         )

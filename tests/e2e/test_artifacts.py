@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -56,6 +57,20 @@ size = {style}camera.measure(pictures=[p, p])
         "mime": "image/png",
         "bytes": 260,
     }
+
+
+async def test_the_outcome_lists_them_in_the_order_of_the_calls() -> None:
+    @connector("slow")
+    class Slow:
+        async def take(self, n: int, context: CallContext) -> ArtifactRef:
+            await asyncio.sleep(0.05 * (3 - n))
+            return context.artifacts.keep(b"x", mime="image/png", name=f"{n}.png")
+
+    async with CodeMode(connectors=[Slow]) as code_mode:
+        outcome = await code_mode.execute(
+            "import asyncio\nlen(await asyncio.gather(*[slow.take(n=n) for n in (1, 2, 3)]))"
+        )
+    assert [record.name for record in outcome.artifacts] == ["1.png", "2.png", "3.png"]
 
 
 async def test_a_handle_of_another_execution_is_refused(camera: CodeMode) -> None:
