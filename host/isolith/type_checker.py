@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 
 from isolith_bindings.check import Finding
 from isolith_bindings.connector import offered
+from isolith_bindings.function_connector import FunctionConnector
 from isolith_bindings.names import GUEST_GLOBALS
+from isolith_bindings.policy import ungoverned
 from isolith_bindings.schema.stubs import PRELUDE, Subject, stub
 
 if TYPE_CHECKING:
@@ -83,10 +85,11 @@ def _files(text: str, connectors: Mapping[str, Connector], *, synchronous: bool)
     yield _SCRIPT, f"{_FIRST}{text}"
     for name in named:
         methods = [method for method in offered(connectors[name]).values() if method.name in words]
+        native = isinstance(ungoverned(connectors[name]), FunctionConnector)
         yield f"{name}.pyi", _module(name, methods)
         for method in methods:
             if method.name.isidentifier():
-                yield f"__{name}_{method.name}.pyi", _function(method, synchronous=synchronous)
+                yield f"__{name}_{method.name}.pyi", _function(method, native=native, synchronous=synchronous)
 
 
 def _module(connector: str, methods: Iterable[Method]) -> str:
@@ -99,8 +102,9 @@ def _module(connector: str, methods: Iterable[Method]) -> str:
     return "\n".join(["from typing import Any", *lines, _ANYTHING])
 
 
-def _function(method: Method, *, synchronous: bool) -> str:
-    text = stub(Subject(method.name, method.parameters, method.returns)).text
+def _function(method: Method, *, native: bool, synchronous: bool) -> str:
+    """The stub of one method. `native`: what it answers keeps its Python types, a date is no text."""
+    text = stub(Subject(method.name, method.parameters, method.returns, native=native, lenient=True)).text
     if synchronous:  # there a call gives its value
         text = text.replace(f"async def {method.name}(", f"def {method.name}(")
     return f"{PRELUDE}{text}\n"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.bindings.check.corpus import Script, scripts, shop
 
+from isolith import connector
 from isolith.check_command import check_script
 from isolith.type_checker import type_checker, types_of
 from isolith_bindings.check import check
+from isolith_bindings.functions import as_connector
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,3 +71,31 @@ def test_connectors_that_are_called_like_other_modules(command: str) -> None:
 
 def test_without_one_nothing_is_said(tmp_path: Path) -> None:
     assert types_of("None['x']", shop(), str(tmp_path / "missing"), synchronous=True) == ()
+
+
+@connector("diary")
+class Diary:
+    """Answers with dates, and takes them."""
+
+    async def days(self, since: date | None = None) -> list[dict[str, date]]:
+        """Each with the day it was."""
+        return []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from datetime import date\nrows = await diary.days()\n[r for r in rows if r['on'] < date(2022, 1, 1)]",
+        "rows = await diary.days(since='2026-01-01')\n(rows[0]['on'] - rows[1]['on']).days",
+        "from datetime import date\nlen(await diary.days(since=date(2026, 1, 1)))",
+    ],
+)
+def test_a_date_of_a_python_function_is_a_date(command: str, text: str) -> None:
+    assert types_of(text, {"diary": as_connector(Diary)}, command, synchronous=False) == ()
+
+
+def test_a_date_that_is_taken_for_text_is_told(command: str) -> None:
+    [finding] = types_of(
+        "rows = await diary.days()\nrows[0]['on'][:4]", {"diary": as_connector(Diary)}, command, synchronous=False
+    )
+    assert finding.line == 2

@@ -50,6 +50,8 @@ class Limits:
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _NATIVE = {"date-time": "datetime", "date": "date", "time": "time", "duration": "timedelta", "uuid": "UUID"}
 """What a Python function of the host takes and gives under these formats; from elsewhere they are text."""
+_LENIENT = {name: f"{kind} | str" for name, kind in _NATIVE.items()}
+"""What it takes when it is called: text is read as well."""
 _TEXTS_FROM_BYTES = frozenset({"binary", "artifact"})
 _STRUCTURE = ("properties", "patternProperties", "additionalProperties", "required")
 _MAX_INTEGER = 10**18
@@ -69,9 +71,11 @@ class _Place:
 class Reader:
     """Reads the schemas of one document; `records` are what has to be declared, in the order of first use."""
 
-    def __init__(self, root: object, names: TypeNames, limits: Limits, *, native: bool = False) -> None:
+    def __init__(
+        self, root: object, names: TypeNames, limits: Limits, *, native: bool = False, lenient: bool = False
+    ) -> None:
         self._limits = limits
-        self._formats = _NATIVE if native else {}
+        self._formats = {} if not native else _LENIENT if lenient else _NATIVE
         self._names = names
         self._references = References(root)
         self._merging = Merging(self._references)

@@ -85,7 +85,7 @@ class Subject:
     """What a stub is made of. `remarks` are ours. `native`: a Python function of the host, whose words are not marked.
 
     `returns` is None where nothing is said of it. `observed`: learnt from results, not declared. `signature` is kept
-    as it is where it is given.
+    as it is where it is given. `lenient`: say of arguments all that is taken, for a checker, not what is best given.
     """
 
     name: str
@@ -96,6 +96,7 @@ class Subject:
     remarks: tuple[str, ...] = ()
     native: bool = False
     observed: bool = False
+    lenient: bool = False
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def make(subject: Subject, detail: Detail) -> Stub:
     names.take(subject.name.rpartition(".")[2])
     outgoing = Reader(subject.returns, names, detail.limits, native=subject.native)
     result = ANY if subject.returns is None else outgoing.read(subject.returns, f"{subject.name} result")
-    incoming = Reader(subject.parameters, names, detail.limits, native=subject.native)
+    incoming = Reader(subject.parameters, names, detail.limits, native=subject.native, lenient=subject.lenient)
     record = incoming.fields(subject.parameters, f"{subject.name} arguments") or Record(subject.name, (), ANY)
     shown, odd = _arguments(record, names)
     records = {**incoming.records, **({odd.name: odd} if odd else {}), **outgoing.records}
