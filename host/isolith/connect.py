@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from isolith.config import read_config
-from isolith.connect_mcp import NOBODY, Person, connected, from_command, from_document
+from isolith.connect_mcp import NOBODY, Person, connected, from_command, from_document, told_apart
 from isolith.connect_openapi import from_entry, from_source
 from isolith.connect_python import exists, from_file, from_object
 from isolith.documents import MAX_BYTES, parse_json, read_bytes
@@ -61,10 +61,19 @@ def connect_all(specs: Iterable[str], person: Person = NOBODY, config: ConfigFil
         if connector.name in places:
             raise ConnectError(
                 f"`{spec}`: a connector called `{connector.name}` comes from `{places[connector.name]}` already; "
-                'give one of them another name, in its file or by @connector("...")'
+                f"{_other_name(spec)}"
             )
         places[connector.name] = spec
     return [connector for _, connector in found]
+
+
+def _other_name(spec: str) -> str:
+    """How what a SPEC connects gets another name."""
+    if _COMMAND.fullmatch(spec) and not exists(Path(spec)):
+        return "write another name before the `=`"
+    if Path(spec).suffix in _SUFFIXES | {".toml"}:
+        return "change its key in that file"
+    return 'give one of them another name, in its file or by @connector("...")'
 
 
 def connect_config(file: ConfigFile, person: Person = NOBODY) -> list[Connector]:
@@ -72,13 +81,15 @@ def connect_config(file: ConfigFile, person: Person = NOBODY) -> list[Connector]
     folder, where = file.path.parent, f"`{file.path}`"
     found = [connector for spec in file.config.connect for connector in connect(spec, person, folder)]
     variables = Variables(folder, prompt=person.prompt)
+    named: list[tuple[str, Connector]] = []
     for name, entry in file.config.connectors.items():
         if entry.disabled:
             continue
         if entry.openapi is not None:
-            found.append(from_entry(name, entry, variables))
+            named.append((name, from_entry(name, entry, variables)))
         else:
-            found.append(connected(name, entry.as_server(), variables, where, person))
+            named.append((name, connected(name, entry.as_server(), variables, where, person)))
+    found += told_apart(named, where)
     if file.has_servers:
         found += from_document(file.document, file.path, person)
     return found

@@ -54,7 +54,21 @@ def from_document(document: Mapping[str, object], path: Path, person: Person = N
     used = {name: entry for name, entry in entries.items() if entry.used}
     if not used:
         raise ConnectError(f"{where} has no server that is switched on")
-    return [connected(name, entry, variables, where, person) for name, entry in used.items()]
+    found = [(name, connected(name, entry, variables, where, person)) for name, entry in used.items()]
+    return told_apart(found, where)
+
+
+def told_apart(found: list[tuple[str, Connector]], where: str) -> list[Connector]:
+    """Connectors that one file names. Raises ConnectError where scripts would call two of them the same."""
+    keys: dict[str, str] = {}
+    for key, connector in found:
+        other = keys.setdefault(connector.name, key)
+        if other != key:
+            raise ConnectError(
+                f"{where}: `{other}` and `{key}` would both be called `{connector.name}` in scripts; "
+                "change the key of one of them in that file"
+            )
+    return [connector for _, connector in found]
 
 
 def connected(name: str, entry: ServerEntry, variables: Variables, where: str, person: Person = NOBODY) -> Connector:

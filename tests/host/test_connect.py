@@ -338,6 +338,22 @@ def test_two_connectors_of_one_name(tmp_path: Path) -> None:
     assert failure("one.py:Crm", "one.py").startswith("`one.py`: a connector called `crm` comes from `one.py:Crm`")
 
 
+def test_two_servers_of_one_name(tmp_path: Path) -> None:
+    servers = '{"mcpServers": {"a-b": {"command": "x"}}}'
+    write(tmp_path / "one.json", servers)
+    write(tmp_path / "two.json", servers)
+    said = "a connector called `a_b` comes from `one.json` already"
+    assert failure("one.json", "two.json") == f"`two.json`: {said}; change its key in that file"
+    assert failure("one.json", "a_b=x y.py") == f"`a_b=x y.py`: {said}; write another name before the `=`"
+
+
+def test_two_entries_of_a_configuration_that_scripts_would_call_the_same(tmp_path: Path) -> None:
+    write(tmp_path / "isolith.toml", '[connectors.a-b]\ncommand = "x"\n[connectors.a_b]\ncommand = "x"')
+    with pytest.raises(ConnectError) as caught:
+        connect_all((), config=read_config(tmp_path / "isolith.toml"))
+    assert "`a-b` and `a_b` would both be called `a_b` in scripts; change the key of one" in str(caught.value)
+
+
 def test_several_specs(tmp_path: Path) -> None:
     write(tmp_path / "one.py", CLASSES)
     write(tmp_path / "two.py", FUNCTIONS)

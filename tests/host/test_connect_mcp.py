@@ -260,3 +260,14 @@ def test_a_command_that_is_none(tmp_path: Path, spec: str, said: str) -> None:
 def test_a_file_of_variables() -> None:
     text = "# one\n\nA=1\nexport B = two words # said\nC='# kept'\nD=\"x\" # y\nno equals\nE=\nF='open\n"
     assert env_file(text) == {"A": "1", "B": "two words", "C": "# kept", "D": "x", "E": "", "F": "'open"}
+
+
+def test_two_servers_that_scripts_would_call_the_same(tmp_path: Path) -> None:
+    text = '{"mcpServers": {"a-b": {"command": "x"}, "c": {"command": "x"}, "a_b": {"command": "x"}}}'
+    with pytest.raises(ConnectError) as caught:
+        read(text, tmp_path)
+    assert str(caught.value) == (
+        f"`{tmp_path / 'mcp.json'}`: `a-b` and `a_b` would both be called `a_b` in scripts; "
+        "change the key of one of them in that file"
+    )
+    assert list(read(text.replace('"a_b": {', '"a_b": {"disabled": true, '), tmp_path)) == ["a_b", "c"]
