@@ -115,7 +115,10 @@ def unknown_method(connector: Connector, method: str) -> CallError:
     """That there is none of this name, why, or what there is."""
     absent = why_absent(connector)
     if absent is not None:
-        hint = f"`isolith connectors status {connector.name}` says more; other connectors are not concerned"
+        hint = (
+            f"`isolith connectors status {connector.name}`, with the --connect or --config of this run, says more; "
+            "other connectors are not concerned"
+        )
         return CallError("tool_unavailable", f"{connector.name} is not there: {absent}", hint=hint, retriable=True)
     reason = connector.excluded.get(method)
     if reason is not None:

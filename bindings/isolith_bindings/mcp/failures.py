@@ -55,9 +55,8 @@ class BadAnswer(BindingError):
 
 def unavailable(connector: str, why: str) -> CallError:
     """The error of a call to a server that is not there."""
-    return CallError(
-        "tool_unavailable", f"{connector} is not available: {why}", retriable=True, hint="isolith connectors status"
-    )
+    hint = f"`isolith connectors status {connector}`, with the --connect or --config of this run, says more"
+    return CallError("tool_unavailable", f"{connector} is not available: {why}", retriable=True, hint=hint)
 
 
 def call_error(tool: str, error: ProtocolError | BadAnswer) -> CallError:
