@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 
 from isolith.supply import get_supply
 
@@ -20,6 +21,13 @@ def _data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _log_as_it_was() -> Iterator[None]:
+    """A command that a test ran in this process must not leave its own, closed, stderr to log to."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

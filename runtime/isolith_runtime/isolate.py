@@ -175,6 +175,7 @@ class Isolate:
         """A batch from the guest."""
         if self.meter.stop is None:
             self._receive(data)
+            self._look()  # what the host did for it is the guest's time, and the ticker may be kept waiting by it
 
     def take_interrupt(self) -> bool:
         """Whether the soft limit asks for a KeyboardInterrupt now; asks once."""

@@ -44,11 +44,11 @@ async def settled(url: str) -> set[str]:
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
-async def test_whatever_was_answered_is_not_done_again_and_the_run_ends(url: str, side: str, tmp_path: Path) -> None:
+async def test_whatever_was_answered_is_not_done_again_and_the_run_ends(side: str, tmp_path: Path) -> None:
     at = 0
     while True:
         at += 1
-        effects, own = tmp_path / f"effects-{at}", _own(url, at)
+        effects, own = tmp_path / f"effects-{at}", _own(tmp_path, at)
         died = run(own, effects, str(at), side)
         if died.returncode == 0:
             break  # it had fewer writes than that
@@ -66,6 +66,6 @@ async def test_whatever_was_answered_is_not_done_again_and_the_run_ends(url: str
     assert at > 12
 
 
-def _own(url: str, at: int) -> str:
+def _own(folder: Path, at: int) -> str:
     """A journal of its own for each death."""
-    return url.replace("journal.db", f"journal-{at}.db") if url.startswith("sqlite") else url
+    return f"sqlite:///{folder / f'journal-{at}.db'}"
