@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -66,17 +66,27 @@ def _installed() -> Path | None:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a journal of this test's own can be made."""
+def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+    """Where a journal of its own can be made, a new place each time."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'journal.db'}"
+        return lambda: f"sqlite:///{tmp_path / f'journal-{uuid.uuid4().hex}.db'}"
     server: str = request.getfixturevalue("postgres")
-    name = f"test_{uuid.uuid4().hex}"
-    engine = create_engine(server.replace("postgresql:", "postgresql+psycopg:"))
-    with engine.begin() as connection:
-        connection.execute(text(f"CREATE SCHEMA {name}"))
-    engine.dispose()
-    return f"{server}&options={quote(f'-csearch_path={name}')}"
+
+    def schema() -> str:
+        name = f"test_{uuid.uuid4().hex}"
+        engine = create_engine(server.replace("postgresql:", "postgresql+psycopg:"))
+        with engine.begin() as connection:
+            connection.execute(text(f"CREATE SCHEMA {name}"))
+        engine.dispose()
+        return f"{server}&options={quote(f'-csearch_path={name}')}"
+
+    return schema
+
+
+@pytest.fixture
+def url(new_url: Callable[[], str]) -> str:
+    """Where a journal of this test's own can be made."""
+    return new_url()
 
 
 @pytest.fixture

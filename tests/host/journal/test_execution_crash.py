@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -44,11 +45,13 @@ async def settled(url: str) -> set[str]:
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
-async def test_whatever_was_answered_is_not_done_again_and_the_run_ends(side: str, tmp_path: Path) -> None:
+async def test_whatever_was_answered_is_not_done_again_and_the_run_ends(
+    new_url: Callable[[], str], side: str, tmp_path: Path
+) -> None:
     at = 0
     while True:
         at += 1
-        effects, own = tmp_path / f"effects-{at}", _own(tmp_path, at)
+        effects, own = tmp_path / f"effects-{at}", new_url()
         died = run(own, effects, str(at), side)
         if died.returncode == 0:
             break  # it had fewer writes than that
@@ -64,8 +67,3 @@ async def test_whatever_was_answered_is_not_done_again_and_the_run_ends(side: st
         assert max(made.values()) <= 2, at  # a person let what was unknown be made again
         assert sum(made.values()) <= 6, at  # and only what was under way
     assert at > 12
-
-
-def _own(folder: Path, at: int) -> str:
-    """A journal of its own for each death."""
-    return f"sqlite:///{folder / f'journal-{at}.db'}"
