@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_LENGTH = 64
 GUEST_GLOBALS = frozenset(
     {"artifact", "asyncio", "budget", "describe", "emit", "input", "log", "print", "progress", "search", "snippets"}
-    | {"tools", "ToolError"}
+    | {"tools", "Rejected", "ToolError"}
 )
 """What every script has under these names already."""
 

@@ -216,4 +216,4 @@ def expired(call: Call) -> CallError:
     return CallError("expired", f"nobody answered whether {call.connector}.{call.method} may be called{until}")
 
 
-_GO_ON = "catch ToolError to go on without it"
+_GO_ON = "catch Rejected to go on without it"

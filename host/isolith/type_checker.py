@@ -76,10 +76,13 @@ def _files(text: str, connectors: Mapping[str, Connector], *, synchronous: bool)
     words = set(_WORD.findall(text))
     # A module of that name would stand before Python's own in the stubs, too.
     named = [name for name in connectors if name in words and name not in sys.stdlib_module_names]
-    anything = (GUEST_GLOBALS - {"ToolError", "print", "asyncio"}) | (connectors.keys() & sys.stdlib_module_names)
+    typed = {"Rejected", "ToolError", "print", "asyncio"}
+    anything = (GUEST_GLOBALS - typed) | (connectors.keys() & sys.stdlib_module_names)
     known = [f"{name}: Any" for name in sorted(anything)]
     imports = [f"import {name} as {name}" for name in ("asyncio", *named)]
-    error = "class ToolError(Exception):\n    def __getattr__(self, name: str) -> Any: ..."
+    error = (
+        "class ToolError(Exception):\n    def __getattr__(self, name: str) -> Any: ...\nclass Rejected(ToolError): ..."
+    )
     yield "ty.toml", ""
     yield "__isolith.pyi", "\n".join(["from typing import Any", *imports, *known, error, ""])
     yield _SCRIPT, f"{_FIRST}{text}"

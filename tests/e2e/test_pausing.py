@@ -101,6 +101,20 @@ async def test_a_rejection_can_be_caught(bank: CodeMode) -> None:
     assert [call.status for call in final.calls] == ["rejected"]
 
 
+@pytest.mark.parametrize("wait", ["await ", ""], ids=["async", "sync"])
+async def test_a_rejection_has_a_class_of_its_own(bank: CodeMode, wait: str) -> None:
+    script = f"""
+try:
+    {wait}bank.pay(to='b', amount=1)
+except Rejected as error:
+    got = [type(error).__name__, isinstance(error, ToolError), error.kind, error.tool, str(error)]
+got
+"""
+    outcome = await bank.execute(script)
+    final = await bank.reject(outcome.execution_id, outcome.pending[0].call_id, reason="not him")
+    assert final.value == ["Rejected", True, "rejected", "bank.pay", "a person rejected bank.pay: not him"]
+
+
 async def test_edited_arguments_are_what_is_sent(bank: CodeMode, ledger: Ledger) -> None:
     outcome = await bank.execute(ASYNC)
     arguments: dict[str, object] = {"to": "c", "amount": 1}

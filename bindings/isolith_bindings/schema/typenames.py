@@ -15,7 +15,7 @@ PRELUDE = frozenset(
 """What stubs use themselves."""
 
 _WORDS = re.compile(r"[^\W_]+")
-_RESERVED = PRELUDE | frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"ToolError"}
+_RESERVED = PRELUDE | frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"Rejected", "ToolError"}
 
 
 class TypeNames:

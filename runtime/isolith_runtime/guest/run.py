@@ -18,7 +18,7 @@ from isolith_runtime.guest.output import Log, Output, Stream
 from isolith_runtime.guest.readonly import freeze
 from isolith_runtime.guest.script import RESULT, Script, prepare
 from isolith_runtime.guest.services import services
-from isolith_runtime.guest.toolerror import ToolError
+from isolith_runtime.guest.toolerror import Rejected, ToolError
 from isolith_runtime.guest.value_type import value_type
 from isolith_runtime.guest.where import SCRIPT, script_line
 
@@ -107,6 +107,7 @@ class Run:
             "log": Log(self.output),
             "progress": self.output.progress,
             "ToolError": ToolError,
+            "Rejected": Rejected,
             "asyncio": asyncio,
             "tools": tools,
             **self.connectors,

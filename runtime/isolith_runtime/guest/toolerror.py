@@ -57,6 +57,15 @@ class InvalidArguments(ToolError, TypeError):
     """The arguments were refused before anything was called."""
 
 
+class Rejected(ToolError):
+    """A person was asked and said no: nothing was called."""
+
+
+_BY_KIND: dict[str, type[ToolError]] = {
+    "unknown_tool": UnknownTool,
+    "invalid_arguments": InvalidArguments,
+    "rejected": Rejected,
+}
 _cache: dict[tuple[type[ToolError], str], type[ToolError]] = {}
 
 
@@ -66,7 +75,7 @@ def _in_this_module(namespace: dict[str, object]) -> None:
 
 def make(kind: str, exception: object) -> type[ToolError]:
     """The class to raise for a kind and the name of a built-in exception class (or anything else, ignored)."""
-    base = {"unknown_tool": UnknownTool, "invalid_arguments": InvalidArguments}.get(kind, ToolError)
+    base = _BY_KIND.get(kind, ToolError)
     mixin = getattr(builtins, exception, None) if isinstance(exception, str) else None
     if not isinstance(mixin, type) or not issubclass(mixin, Exception) or issubclass(mixin, _UNMIXABLE):
         return base
