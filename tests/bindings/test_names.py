@@ -102,7 +102,9 @@ def test_a_connector_cannot_hide_what_every_script_has(name: str) -> None:
 
 def test_the_globals_of_the_guest_are_those_of_the_contract() -> None:
     assert {
-        "input print tools search describe emit log progress artifact budget snippets asyncio Rejected ToolError".count(name)
+        "input print tools search describe emit log progress artifact budget snippets asyncio Rejected ToolError".count(
+            name
+        )
         for name in GUEST_GLOBALS
     } == {1}
     assert len(GUEST_GLOBALS) == 14
