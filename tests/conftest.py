@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import structlog
+from tests.postgres import cluster
 
 from isolith.supply import get_supply
 
@@ -34,3 +35,10 @@ def _log_as_it_was() -> Iterator[None]:
 def supply() -> Supply:
     """Builds the image where there is none, which takes half a minute."""
     return get_supply()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a Postgres of these tests' own."""
+    with cluster() as url:
+        yield url

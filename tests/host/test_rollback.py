@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from tests.host.journal.conftest import clock, journal, other, postgres, url
 from tests.host.journal.support import Clock, created
 
 from isolith import CodeMode, Revert, UsageError
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from isolith.journal import Journal, Lease
     from isolith.journal.statuses import ExecutionStatus
 
-__all__ = ["clock", "journal", "other", "postgres", "url"]
 pytestmark = pytest.mark.anyio
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.host.journal.conftest import clock, journal, postgres, url
 from tests.host.journal.support import created
 
 from isolith import CodeMode, Policy, Rule, UsageError, connector, method
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from isolith.journal import Journal
     from isolith.journal.model import Snippet
 
-__all__ = ["clock", "journal", "postgres", "url"]
 pytestmark = pytest.mark.anyio
 
 CODE = 'rows = await crm.rows(team=input["team"])\nlen(rows)'

@@ -162,7 +162,7 @@ async def test_to_close_is_to_commit(url: str) -> None:
         assert len(await again.story.deliveries(lease.execution_id)) == 49
 
 
-@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
 async def test_a_full_disk(journal: Journal) -> None:
     """What does not fit is told and is not there; what fits later is written."""
     lease = await created(journal)
@@ -178,7 +178,7 @@ async def test_a_full_disk(journal: Journal) -> None:
     assert not (await journal.records.verify()).findings
 
 
-@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+@pytest.mark.parametrize("new_url", ["postgres"], indirect=True)
 async def test_connections_that_are_cut(journal: Journal, url: str) -> None:
     """A server that was restarted between two writes costs nobody anything."""
     lease = await created(journal)
@@ -220,7 +220,7 @@ async def test_a_commit_that_fails_is_told_to_all_and_run_by_nobody_again(
     assert (await started(journal, lease)).status == "started"
 
 
-@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+@pytest.mark.parametrize("new_url", ["postgres"], indirect=True)
 async def test_groups_that_lock_each_other(journal: Journal, other: Journal) -> None:
     """Two hosts that write of the same executions in opposite order: nobody waits for ever, nothing is lost."""
     leases = [await created(journal) for _ in range(8)]

@@ -1,4 +1,4 @@
-"""Journals to test: each test runs over SQLite and over a Postgres that is started here, in a folder of its own."""
+"""A Postgres for the tests, installed and started here."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import os
 import shutil
 import subprocess
 import tempfile
-import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
-from sqlalchemy import create_engine, text
-from tests.host.journal.support import Clock
 
-from isolith.journal import Journal, Settings
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """A cluster on a socket in a folder of its own, and its URL; gone after the tests."""
+@contextmanager
+def cluster() -> Iterator[str]:
+    """A cluster on a socket in a folder of its own, and its URL; gone afterwards."""
     programs = _programs()
     folder = Path(tempfile.mkdtemp(prefix="isolith-pg-"))
     user = "nobody" if os.getuid() == 0 else None
@@ -63,45 +62,3 @@ def _installed() -> Path | None:
     on_path = shutil.which("initdb")
     folders = [Path(on_path).parent] if on_path else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     return next((folder for folder in reversed(folders) if (folder / "pg_ctl").exists()), None)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
-    """Where a journal of its own can be made, a new place each time."""
-    if request.param == "sqlite":
-        return lambda: f"sqlite:///{tmp_path / f'journal-{uuid.uuid4().hex}.db'}"
-    server: str = request.getfixturevalue("postgres")
-
-    def schema() -> str:
-        name = f"test_{uuid.uuid4().hex}"
-        engine = create_engine(server.replace("postgresql:", "postgresql+psycopg:"))
-        with engine.begin() as connection:
-            connection.execute(text(f"CREATE SCHEMA {name}"))
-        engine.dispose()
-        return f"{server}&options={quote(f'-csearch_path={name}')}"
-
-    return schema
-
-
-@pytest.fixture
-def url(new_url: Callable[[], str]) -> str:
-    """Where a journal of this test's own can be made."""
-    return new_url()
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def journal(url: str, clock: Clock) -> AsyncIterator[Journal]:
-    async with await Journal.open(url, Settings(clock=clock)) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def other(url: str, clock: Clock, journal: Journal) -> AsyncIterator[Journal]:
-    """The same journal, as another host has it."""
-    async with await Journal.open(url, Settings(clock=clock)) as opened:
-        yield opened
