@@ -64,11 +64,11 @@ class Patterns:
         compiled = self._compiled[pattern] if pattern in self._compiled else self._compile(pattern)
         if compiled is None or len(text) > MAX_TEXT or clock.left <= 0:
             return None
-        with clock:
-            try:
+        try:
+            with clock:
                 return compiled.search(text, timeout=clock.left) is not None
-            except TimeoutError:
-                return None
+        except TimeoutError:
+            return None
 
     def _compile(self, pattern: str) -> regex.Pattern[str] | None:
         try:
@@ -89,8 +89,9 @@ class Clock:
     def __enter__(self) -> None:
         self._since = time.monotonic()
 
-    def __exit__(self, *_: object) -> None:
-        self.left -= time.monotonic() - self._since
+    def __exit__(self, raised: type[BaseException] | None, *_: object) -> None:
+        # `regex` counts with a coarser clock: a match that it gave up has used up all there was.
+        self.left = 0.0 if raised is TimeoutError else self.left - (time.monotonic() - self._since)
 
 
 def translate(pattern: str) -> str:
