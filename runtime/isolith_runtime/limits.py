@@ -1,14 +1,16 @@
 """CPU time and the ways a guest is stopped.
 
-CPU time is the guest thread's own clock around steps: waiting is free. Past the soft limit the guest is interrupted at
-its next signal check, so that its traceback names the line; `GRACE_MS` later it is stopped wherever it is.
+CPU time is the guest thread's own clock around steps: waiting is free, and so is what the host collects there. Past
+the soft limit the guest is interrupted at its next signal check, so that its traceback names the line; `GRACE_MS`
+later it is stopped wherever it is.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from enum import Enum
+
+from isolith_runtime.guest_clock import guest_clock_ns
 
 GRACE_MS = 100
 """Milliseconds of CPU a script has to end itself after the interrupt, its `finally` blocks included."""
@@ -44,15 +46,15 @@ class Meter:
 
     def enter(self) -> None:
         """A step begins on this thread."""
-        self._entered_ns = time.thread_time_ns()
+        self._entered_ns = guest_clock_ns()
 
     def leave(self) -> None:
         """The step is over."""
-        self.used_ns += time.thread_time_ns() - self._entered_ns
+        self.used_ns += guest_clock_ns() - self._entered_ns
 
     def spent_ns(self) -> int:
         """CPU time so far; only on the guest's thread, inside a step."""
-        return self.used_ns + time.thread_time_ns() - self._entered_ns
+        return self.used_ns + guest_clock_ns() - self._entered_ns
 
     def past_soft_limit(self) -> bool:
         """Whether the guest should be interrupted."""

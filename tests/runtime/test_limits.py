@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 
@@ -48,6 +49,18 @@ def test_what_other_threads_burn_is_free() -> None:
     other.join()
     meter.leave()
     assert meter.used_ns < 20_000_000
+
+
+def test_collecting_the_garbage_of_the_host_is_free() -> None:
+    held = [{number: [number]} for number in range(100_000)]
+    meter = Meter(Limits())
+    meter.enter()
+    begun = time.thread_time_ns()
+    while time.thread_time_ns() - begun < 100_000_000:
+        gc.collect()
+    meter.leave()
+    assert meter.used_ns < 20_000_000
+    assert len(held) == 100_000
 
 
 def test_both_sides_of_both_limits() -> None:
