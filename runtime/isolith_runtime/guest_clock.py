@@ -1,7 +1,8 @@
 """The CPU clock of a guest's thread, which stands still while the host's garbage is collected on it.
 
 CPython collects on whatever thread happens to make the next object. A full collection walks all that the host process
-holds, for seconds where that is much, and runs finalizers of others. It costs a guest nothing that it came on its thread.
+holds, for seconds where that is much, and runs finalizers of others. That it came on a guest's thread costs the guest
+nothing.
 """
 
 from __future__ import annotations
