@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from isolith.journal import executions, schema
+from isolith.journal import executions, grants, schema
 from isolith.journal.errors import AlreadyDecided, DigestMismatch, UnknownEntry
 from isolith.journal.model import Answer, Decided
 from isolith.journal.queries import Row, all_rows
@@ -17,7 +17,7 @@ from isolith.journal.rows import call_of, decision_of
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from isolith.journal.model import Call, Decision
+    from isolith.journal.model import Call, Decision, NewGrant
     from isolith.journal.store import Store
     from isolith.journal.transaction import Transaction
 
@@ -40,18 +40,22 @@ class Approvals:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def decide(self, answer: Answer) -> Decided:
-        """Approve or reject one pending call; on the disk when it returns.
+    async def decide(self, answer: Answer, grant: NewGrant | None = None) -> Decided:
+        """Approve or reject one pending call; on the disk when it returns. `grant`: given with it, or not at all.
 
         The first answer counts. Whoever is later gets AlreadyDecided with that decision and the call as it is. Raises
-        DigestMismatch where the answer is about other arguments, UnknownEntry, ValueError for edits with a rejection.
+        DigestMismatch where the answer is about other arguments, UnknownEntry, ValueError for edits or a grant with a
+        rejection.
         """
-        if answer.arguments is not None and answer.verdict != "approve":
-            raise ValueError("only an approval can edit the arguments")
+        if answer.verdict != "approve" and (answer.arguments is not None or grant is not None):
+            raise ValueError("only an approval can edit the arguments, or give a grant")
         status = "approved" if answer.verdict == "approve" else "rejected"
 
         def work(transaction: Transaction) -> Decided:
-            return _decide(transaction, _Verdict(answer, answer.verdict, status))
+            decided = _decide(transaction, _Verdict(answer, answer.verdict, status))
+            if grant is not None:
+                grants.insert(transaction, grant)
+            return decided
 
         return await self._store.write(work, hard=True)
 
@@ -109,8 +113,8 @@ def _decide(transaction: Transaction, verdict: _Verdict) -> Decided:
     stream = answer.execution_id
     transaction.head(stream)  # the lock: of two deciders one waits here, and then sees what the other did
     call = _call(transaction, answer)
-    if call["status"] != "pending_approval":
-        raise AlreadyDecided(call_of(call), _decision(transaction, call))
+    if call["status"] != "pending_approval" or answer.asked not in {None, call["asked"]}:
+        raise AlreadyDecided(call_of(call), _decision(transaction, {**call, "asked": answer.asked or call["asked"]}))
     if not hmac.compare_digest(call["digest"], answer.digest):
         raise DigestMismatch(
             f"the answer to call {answer.number} of {stream} is about other arguments than those that wait: look again"

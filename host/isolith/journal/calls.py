@@ -251,6 +251,7 @@ def _row(transaction: Transaction, lease: Lease, call: NewCall, status: CallStat
         "idempotency_key": call.idempotency_key,
         "repeatable": int(call.repeatable),
         "revertible": int(call.revertible),
+        "on_rejection": None if call.on_rejection == "raise" else call.on_rejection,
         "created_at": transaction.now,
     }
 

@@ -31,21 +31,7 @@ class Grants:
 
     async def give(self, grant: NewGrant) -> Grant:
         """A new grant. Calls that were asked about before it still wait. Raises ValueError for no uses or no time."""
-        lasts = round(grant.lasts.total_seconds() * 1e6)
-        if grant.uses < 1 or lasts <= 0:
-            raise ValueError("a grant is for at least one use, and for some time")
-
-        def work(transaction: Transaction) -> Grant:
-            row: Row = {"grant_id": f"grant_{secrets.token_urlsafe(16)}", "connector": grant.connector}
-            row |= {"method": grant.method, "who": grant.who, "principal": grant.principal}
-            row |= {"execution_id": grant.execution_id, "reason": grant.reason}
-            times = {"created_at": transaction.now, "expires_at": transaction.now + lasts}
-            (stored,) = transaction.insert(
-                JOURNAL, "grant given", schema.grants, [{**row, **times, "uses_left": grant.uses}]
-            )
-            return grant_of(stored)
-
-        return await self._store.write(work, hard=True)
+        return await self._store.write(lambda transaction: insert(transaction, grant), hard=True)
 
     async def revoke(self, grant_id: str, who: str) -> Grant:
         """It covers nothing from now on. Raises UnknownEntry, WrongStatus when it was revoked before."""
@@ -71,6 +57,19 @@ class Grants:
             return [grant_of(row) for row in transaction.rows(query)]
 
         return await self._store.write(work)
+
+
+def insert(transaction: Transaction, grant: NewGrant) -> Grant:
+    """A new grant. Raises ValueError for no uses or no time."""
+    lasts = round(grant.lasts.total_seconds() * 1e6)
+    if grant.uses < 1 or lasts <= 0:
+        raise ValueError("a grant is for at least one use, and for some time")
+    row: Row = {"grant_id": f"grant_{secrets.token_urlsafe(16)}", "connector": grant.connector}
+    row |= {"method": grant.method, "who": grant.who, "principal": grant.principal}
+    row |= {"execution_id": grant.execution_id, "reason": grant.reason}
+    times = {"created_at": transaction.now, "expires_at": transaction.now + lasts}
+    (stored,) = transaction.insert(JOURNAL, "grant given", schema.grants, [{**row, **times, "uses_left": grant.uses}])
+    return grant_of(stored)
 
 
 def apply(transaction: Transaction, execution_id: str, number: int) -> None:

@@ -74,7 +74,12 @@ _LATE_CALLS_AND_INDEXES: Migration = (
     "CREATE INDEX artifacts_by_execution ON artifacts (execution_id)",
 )
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (_TABLES, _LATE_CALLS_AND_INDEXES)
+_WHAT_IS_ASKED_OF_THE_END: Migration = (
+    "ALTER TABLE calls ADD COLUMN on_rejection VARCHAR",
+    "ALTER TABLE orders ADD COLUMN result_schema TEXT",
+)
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (_TABLES, _LATE_CALLS_AND_INDEXES, _WHAT_IS_ASKED_OF_THE_END)
 
 
 def migrate(connection: Connection, dialect: Dialect, migrations: Sequence[Migration] = MIGRATIONS) -> int:

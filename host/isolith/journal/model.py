@@ -23,6 +23,8 @@ texts: pure, quick, and what it made must stay as it is. JSON text is given as i
 CallOutcome = Literal["completed", "failed", "cancelled"]
 RevertOutcome = Literal["reverted", "revert_failed", "revert_unknown"]
 Verdict = Literal["approve", "reject"]
+OnRejection = Literal["raise", "end"]
+"""What a person's no comes to: `Rejected` is raised in the script, or the run ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Order:
     seed: bytes = b""
     started_ns: int = 0
     """Of its clock, nanoseconds since the epoch."""
+    result_schema: Encoded | None = None
+    """What its value has to be, as a JSON Schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,7 @@ class NewCall:
     repeatable: bool = False
     """The method is idempotent or only reads: to make it again harms nobody, so `started` need not reach the disk."""
     revertible: bool = False
+    on_rejection: OnRejection = "raise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +156,7 @@ class Call:
     """What came after the call had been given up."""
     asked: int
     """How often a person was asked: the round that a decision belongs to."""
+    on_rejection: OnRejection
 
     @property
     def duration(self) -> timedelta | None:
@@ -197,6 +203,8 @@ class Answer:
     arguments: Encoded | None = None
     """Edited; approval only."""
     reason: str | None = None
+    asked: int | None = None
+    """The round that was answered, where it must be no other: the call may have been asked about again since."""
 
 
 @dataclass(frozen=True, slots=True)

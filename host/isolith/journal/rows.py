@@ -40,6 +40,7 @@ def call_of(row: Row) -> Call:
     del values["outcome_handle"]
     for name in ("repeatable", "revertible"):
         values[name] = bool(values[name])
+    values["on_rejection"] = values["on_rejection"] or "raise"
     return Call(**values)
 
 

@@ -89,6 +89,7 @@ orders: Final = Table(
     _free("origin", nullable=False),
     Column("seed", LargeBinary, nullable=False),
     _number("started_ns", nullable=False),
+    _free("result_schema"),
 )
 
 executions: Final = Table(
@@ -149,6 +150,7 @@ calls: Final = Table(
     _number("expires_at"),
     _free("edited_arguments"),
     _free("late"),
+    _plain("on_rejection"),
     UniqueConstraint("execution_id", "digest", "occurrence", name="calls_identity"),
     Index("calls_by_status", "status", "expires_at"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import subprocess
 import sys
@@ -267,3 +268,43 @@ async def test_the_last_use_of_a_grant_is_had_once(journal: Journal, other: Jour
     statuses = [call.status for call in await asyncio.gather(*attempts)]
     assert statuses.count("approved") == 3
     assert statuses.count("pending_approval") == 7
+
+
+async def test_a_grant_comes_with_its_answer_or_not_at_all(journal: Journal) -> None:
+    lease = await created(journal)
+    first, second = await asked(journal, lease, 1), await asked(journal, lease, 2)
+    grant = NewGrant("crm", "delete", "ann", 1, timedelta(hours=1))
+    with pytest.raises(DigestMismatch):
+        await journal.approvals.decide(Answer(lease.execution_id, 1, second.digest, "approve", "ann"), grant)
+    nothing = NewGrant("crm", "delete", "ann", 0, timedelta(hours=1))
+    with pytest.raises(ValueError, match="at least one use"):
+        await journal.approvals.decide(answer(first), nothing)
+    with pytest.raises(ValueError, match="only an approval"):
+        await journal.approvals.decide(answer(first, "reject"), grant)
+    assert await journal.grants.find() == []
+    assert [call.status for call in await journal.approvals.pending()] == ["pending_approval"] * 2
+    await journal.approvals.decide(answer(first, who="ann"), grant)
+    assert [(found.who, found.uses_left) for found in await journal.grants.find()] == [("ann", 1)]
+    assert [call.number for call in await journal.approvals.pending()] == [2]  # asked about before
+    assert [(await asked(journal, lease, number)).status for number in (3, 4)] == ["approved", "pending_approval"]
+
+
+async def test_an_answer_to_one_round_is_none_to_the_next(journal: Journal) -> None:
+    lease = await created(journal)
+    call = await asked(journal, lease)
+    await journal.approvals.decide(dataclasses.replace(answer(call, who="ann"), asked=1))
+    await journal.calls.begin(lease, 1)
+    await journal.calls.lose(lease)
+    again = await journal.calls.ask_again(lease, 1, reason="it may have happened")
+    with pytest.raises(AlreadyDecided, match="already approved by ann") as caught:
+        await journal.approvals.decide(dataclasses.replace(answer(again, who="eve"), asked=1))
+    assert caught.value.decision is not None
+    assert caught.value.decision.round == 1
+    await journal.approvals.decide(dataclasses.replace(answer(again, who="bob"), asked=2))
+
+
+async def test_what_a_no_comes_to_is_kept_with_the_question(journal: Journal) -> None:
+    lease = await created(journal)
+    new = NewCall(1, "crm", "delete", "{}", on_rejection="end")
+    assert (await journal.calls.ask(lease, new, reason="policy")).on_rejection == "end"
+    assert (await asked(journal, lease, 2)).on_rejection == "raise"

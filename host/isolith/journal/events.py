@@ -1,0 +1,92 @@
+"""What executions told those who follow them, kept, so that any host tells the same from any point on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import func, insert, select
+
+from isolith.journal import door_tables
+from isolith.journal.errors import LeaseLost
+from isolith.journal.queries import all_rows
+from isolith.journal.times import from_micros, to_micros
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Connection
+
+    from isolith.journal.model import Encoded
+    from isolith.journal.store import Store
+    from isolith.journal.transaction import Transaction
+
+_E = door_tables.events.c
+
+MAX_BODY: Final = 2 * 1024 * 1024
+"""Characters of one event. What is larger is kept as its name, with `"cut": true`."""
+_CUT: Final = '{"cut": true}'
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One event. `body`: a JSON object with all but what every event has."""
+
+    name: str
+    at: datetime
+    body: Encoded
+    seq: int = 0
+    """Counted by the journal, from 1, over all passes of its execution."""
+
+
+class Events:
+    """The events of a journal's executions."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def append(self, execution_id: str, told: Sequence[Told], fence: int) -> int:
+        """Behind those that are there; gives the last number. `fence`: of the lease that the teller has, or had.
+
+        Raises LeaseLost where somebody else took the execution over, UnknownEntry.
+        """
+
+        def work(transaction: Transaction) -> int:
+            head = transaction.head(execution_id)
+            if head.fence != fence:
+                raise LeaseLost(f"somebody else works on execution {execution_id}, and tells of it")
+            last = _last(transaction.connection, execution_id)
+            bodies = [transaction.stored(one.body) for one in told]
+            rows = [
+                {
+                    "execution_id": execution_id,
+                    "seq": last + number,
+                    "at": to_micros(one.at),
+                    "name": one.name,
+                    "body": body if len(body) <= MAX_BODY else _CUT,
+                }
+                for number, (one, body) in enumerate(zip(told, bodies, strict=True), 1)
+            ]
+            if rows:
+                transaction.connection.execute(insert(door_tables.events), rows)
+                head.bytes += sum(map(len, bodies))
+                transaction.touch(head)
+            return last + len(rows)
+
+        return await self._store.write(work)
+
+    async def after(self, execution_id: str, seq: int, limit: int = 500) -> list[Told]:
+        """Those behind number `seq`, in order; none of an execution that nobody knows."""
+
+        def work(connection: Connection) -> list[Told]:
+            query = select(door_tables.events).where(_E.execution_id == execution_id, _E.seq > seq)
+            rows = all_rows(connection, query.order_by(_E.seq).limit(limit))
+            return [Told(row["name"], from_micros(row["at"]), row["body"], row["seq"]) for row in rows]
+
+        return await self._store.read(work)
+
+
+def _last(connection: Connection, execution_id: str) -> int:
+    query = select(func.max(_E.seq)).where(_E.execution_id == execution_id)
+    return connection.execute(query).scalar_one() or 0
