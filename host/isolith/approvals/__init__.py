@@ -1,0 +1,1 @@
+"""What people say about calls before they are made: grants ahead of time, links that decide one call."""
