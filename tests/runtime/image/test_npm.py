@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 from typing import TYPE_CHECKING
@@ -17,10 +18,10 @@ SIZES = {"one.wasm": 3, "two.zip": 4}
 
 def archive(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as package:
+    with tarfile.open(fileobj=buffer, mode="w") as package:
         for info, content in members:
             package.addfile(info, io.BytesIO(content))
-    return buffer.getvalue()
+    return gzip.compress(buffer.getvalue(), mtime=0)
 
 
 def member(name: str, content: bytes) -> tuple[tarfile.TarInfo, bytes]:
