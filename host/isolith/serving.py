@@ -5,9 +5,6 @@ Apart from the command, because the server half of the SDK takes a second to imp
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
 import socket
 import sys
 from contextlib import redirect_stdout
@@ -19,6 +16,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from isolith.errors import UsageError
 from isolith.folders import data_folder
+from isolith.key_file import kept_key
 from isolith.mcp_server import mcp_server
 from isolith.self_test import trip_limits
 
@@ -36,7 +34,6 @@ PATH = "/mcp"
 _GRACE_S = 5
 """Seconds that requests get to end after the first signal."""
 _BACKLOG = 128
-_KEY_BYTES = 32
 
 
 async def serve_mcp(
@@ -72,19 +69,7 @@ async def serve_mcp(
 
 def shared_key(folder: Path) -> bytes:
     """The key that seals what clients send back, the same for every server of this user. Made once."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    kept = folder / "mcp-state.key"
-    if not kept.exists():
-        made = folder / f"mcp-state.{secrets.token_hex(8)}"
-        with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-            file.write(secrets.token_bytes(_KEY_BYTES))
-        with contextlib.suppress(FileExistsError):  # another server was first
-            os.link(made, kept)
-        made.unlink()
-    key = kept.read_bytes()
-    if len(key) != _KEY_BYTES:
-        raise UsageError(f"{kept} is no key of {_KEY_BYTES} bytes: remove it, and a new one is made")
-    return key
+    return kept_key(folder / "mcp-state.key")
 
 
 def security_of(address: Address) -> TransportSecuritySettings:
