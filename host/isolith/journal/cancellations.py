@@ -52,9 +52,7 @@ class Cancellations:
         """It has ended, or is to be gone on with all the same."""
 
         def work(transaction: Transaction) -> None:
-            transaction.connection.execute(
-                delete(door_tables.cancellations).where(_C.execution_id == execution_id)
-            )
+            transaction.connection.execute(delete(door_tables.cancellations).where(_C.execution_id == execution_id))
             transaction.written += 1
 
         await self._store.write(work)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Self
 from isolith.journal import chain, schema
 from isolith.journal.approvals import Approvals
 from isolith.journal.calls import Calls
+from isolith.journal.cancellations import Cancellations
 from isolith.journal.contents import Artifacts, Hibernations
 from isolith.journal.dialects import Dialect, connect
+from isolith.journal.events import Events
 from isolith.journal.executions import Executions
 from isolith.journal.export import lines
 from isolith.journal.grants import Grants
@@ -17,10 +19,12 @@ from isolith.journal.leases import Leases
 from isolith.journal.migrations import migrate
 from isolith.journal.model import Pruned, Retention
 from isolith.journal.records import Records
+from isolith.journal.requests import Requests
 from isolith.journal.retention import prune
 from isolith.journal.snippets import Snippets
 from isolith.journal.store import Store, unavailable
 from isolith.journal.story import Story
+from isolith.journal.tokens import Tokens
 from isolith.journal.transaction import JOURNAL, Settings
 
 if TYPE_CHECKING:
@@ -49,6 +53,10 @@ class Journal:
         self.hibernations = Hibernations(store)
         self.snippets = Snippets(store)
         self.records = Records(store)
+        self.events = Events(store)
+        self.cancellations = Cancellations(store)
+        self.requests = Requests(store)
+        self.tokens = Tokens(store)
 
     @classmethod
     async def open(cls, url: str, settings: Settings | None = None) -> Self:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import inspect, text
 
+from isolith.journal.door_tables import MIGRATION as _FRONT_DOORS
 from isolith.journal.errors import NewerJournal
 
 if TYPE_CHECKING:
@@ -79,7 +80,15 @@ _WHAT_IS_ASKED_OF_THE_END: Migration = (
     "ALTER TABLE orders ADD COLUMN result_schema TEXT",
 )
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (_TABLES, _LATE_CALLS_AND_INDEXES, _WHAT_IS_ASKED_OF_THE_END)
+_QUESTIONS: Migration = ("ALTER TABLE calls ADD COLUMN question TEXT",)
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    _TABLES,
+    _LATE_CALLS_AND_INDEXES,
+    _WHAT_IS_ASKED_OF_THE_END,
+    _FRONT_DOORS,
+    _QUESTIONS,
+)
 
 
 def migrate(connection: Connection, dialect: Dialect, migrations: Sequence[Migration] = MIGRATIONS) -> int:

@@ -80,4 +80,3 @@ class Requests:
 
 def _claim(row: Row, *, fresh: bool) -> Claim:
     return Claim(row["execution_id"], row["digest"], from_micros(row["at"]), fresh)
-

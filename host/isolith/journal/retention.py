@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from isolith.journal import chain, schema
+from isolith.journal import chain, door_tables, schema
 from isolith.journal.executions import EXISTS
 from isolith.journal.model import Pruned, Retention
 from isolith.journal.queries import Row, all_rows
@@ -77,7 +77,7 @@ def _delete(transaction: Transaction, execution_id: str) -> int | None:
     leased = head is not None and head.until is not None and head.until > transaction.now
     if head is None or head.status not in FINAL or leased:
         return None
-    for table in schema.OF_AN_EXECUTION:
+    for table in (*schema.OF_AN_EXECUTION, *door_tables.OF_AN_EXECUTION):
         transaction.erase(table, execution_id)
     transaction.drop_stream(execution_id)
     transaction.note(JOURNAL, "execution deleted", [chain.Change((EXISTS, execution_id), None)])

@@ -151,6 +151,7 @@ calls: Final = Table(
     _free("edited_arguments"),
     _free("late"),
     _plain("on_rejection"),
+    _free("question"),
     UniqueConstraint("execution_id", "digest", "occurrence", name="calls_identity"),
     Index("calls_by_status", "status", "expires_at"),
 )
@@ -257,13 +258,28 @@ snippets: Final = Table(
     _free("reason"),
 )
 
+tokens: Final = Table(
+    "tokens",
+    metadata,
+    _key("token_id", String),
+    _plain("digest", nullable=False),
+    _plain("principal", nullable=False),
+    _plain("scopes", nullable=False),
+    _plain("made_by", nullable=False),
+    _number("created_at", nullable=False),
+    _number("expires_at"),
+    _number("revoked_at"),
+    _plain("revoked_by"),
+)
+"""Bearer tokens, by the SHA-256 of their secrets. Chained: nobody adds one unseen."""
+
 OF_AN_EXECUTION: Final = (orders, executions, passes, calls, deliveries, logs, decisions, artifacts, hibernations)
 """Chained in the stream of their `execution_id`."""
 
 FIRST_RECORDS: Final = 2
 """Records that the creation of an execution makes; the journal's own chain has the hash of the last of them."""
 
-OF_NONE: Final = (snippets, grants)
+OF_NONE: Final = (snippets, grants, tokens)
 """Chained in the stream of the journal itself, `""`."""
 
 

@@ -115,9 +115,7 @@ class Tokens:
             if seen is None:
                 connection.execute(insert(door_tables.token_uses), {"token_id": token_id, "used_at": now})
             else:
-                connection.execute(
-                    update(door_tables.token_uses).where(_U.token_id == token_id).values(used_at=now)
-                )
+                connection.execute(update(door_tables.token_uses).where(_U.token_id == token_id).values(used_at=now))
 
         await self._store.write(work)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -22,6 +23,7 @@ from isolith.journal import (
     schema,
 )
 from isolith.journal.queries import Row, all_rows
+from isolith.journal.tokens import NewToken
 
 pytestmark = pytest.mark.anyio
 
@@ -33,6 +35,7 @@ async def filled(journal: Journal) -> Lease:
     """A journal with at least one row in every table."""
     await journal.snippets.propose(NewSnippet("s", "d", "1", "{}", "{}", "3", "ann"))
     await journal.grants.give(NewGrant("mail", "*", "ann", 1, timedelta(hours=1)))
+    await journal.tokens.add(NewToken(uuid.uuid4().hex, "ab", "ann", ("execute",), "ann"))
     lease = await created(journal, principal="u1")
     await journal.story.begin_pass(lease, "start")
     call = await asked(journal, lease, 1)
@@ -96,6 +99,7 @@ ATTACKS = {
     "a record that says nothing": "UPDATE records SET body = 'x' WHERE seq = 2",
     "a record that says otherwise": 'UPDATE records SET body = \'[[["calls","a","1"],"b"]]\' WHERE seq = 2',
     "a decision made up": "INSERT INTO decisions SELECT execution_id, number + 5, round, digest, verdict, who, at, arguments, reason, grant_id, spent_at FROM decisions",
+    "a token made up": "INSERT INTO tokens SELECT 'x', digest, principal, scopes, made_by, created_at, expires_at, revoked_at, revoked_by FROM tokens",
     "a grant made up": "INSERT INTO grants SELECT 'x', connector, method, who, principal, execution_id, reason, uses_left, created_at, expires_at, revoked_by FROM grants",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import inspect, select
@@ -22,6 +22,8 @@ from isolith.journal import (
     schema,
 )
 from isolith.journal.digests import digest_of_call
+from isolith.journal.events import Told
+from isolith.journal.tokens import NewToken
 
 pytestmark = pytest.mark.anyio
 
@@ -60,6 +62,11 @@ async def test_no_way_leads_in(url: str) -> None:
         await journal.story.end_pass(lease, 1, TEXT)
         await journal.artifacts.keep(lease, b"", mime="", name=TEXT)
         await journal.grants.give(NewGrant("crm", "*", "bob", 1, timedelta(hours=1), reason=TEXT))
+        await journal.tokens.add(NewToken("t1", "ab", "ada", ("execute",), "bob"))
+        await journal.tokens.used("t1")
+        await journal.events.append("e1", [Told("log", datetime.now(UTC), TEXT)], lease.fence)
+        await journal.cancellations.ask("e1", "bob")
+        await journal.requests.claim("ada", "k", "d", "e1")
         snippet = await journal.snippets.propose(NewSnippet("s", TEXT, TEXT, "{}", "{}", "3", "bob", tests=TEXT))
         await journal.snippets.review("s", 1, "approved", who="bob", content_hash=snippet.content_hash, reason=TEXT)
         await journal.executions.move(lease, "failed", outcome=TEXT, reason=TEXT)
@@ -86,9 +93,10 @@ def test_every_column_of_free_text_is_marked() -> None:
     own = {"execution_id", "principal", "session", "connector", "method", "who", "digest", "status", "mime", "handle"}
     assert {name for name in plain if name.partition(".")[2] not in own} == {
         "orders.budgets", "orders.catalogue_digest", "orders.image_digest", "orders.snippets",
-        "executions.rollback", "passes.how", "passes.usage", "calls.idempotency_key", "calls.outcome_handle",
+        "executions.rollback", "passes.how", "passes.usage", "calls.idempotency_key", "calls.outcome_handle", "calls.on_rejection",
         "deliveries.calls", "deliveries.clock", "logs.level", "decisions.verdict", "decisions.grant_id",
         "artifacts.purpose", "artifacts.sha256", "hibernations.image_digest",
         "snippets.name", "snippets.state", "snippets.content_hash", "snippets.input_schema", "snippets.methods",
         "snippets.image", "snippets.proposed_by", "snippets.reviewed_by", "grants.grant_id", "grants.revoked_by",
+        "tokens.token_id", "tokens.scopes", "tokens.made_by", "tokens.revoked_by",
     }  # fmt: skip

@@ -1,0 +1,118 @@
+"""What front doors keep: events, keys of requests, tokens, and who asked to end what. Over both databases."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.host.journal.support import created
+
+from isolith.journal import LeaseLost, Retention, UnknownEntry, WrongStatus
+from isolith.journal.door_tables import OF_AN_EXECUTION
+from isolith.journal.events import MAX_BODY, Told
+from isolith.journal.requests import LASTS
+from isolith.journal.tokens import NewToken
+
+if TYPE_CHECKING:
+    from tests.host.journal.support import Clock
+
+    from isolith.journal import Journal
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_events_are_numbered_by_the_journal_over_all_who_tell(
+    journal: Journal, other: Journal, clock: Clock
+) -> None:
+    lease = await created(journal)
+    name = lease.execution_id
+    told = [Told("log", clock(), f'{{"n": {n}}}') for n in range(3)]
+    assert await journal.events.append(name, told, lease.fence) == 3
+    assert await journal.events.append(name, told[:1], lease.fence) == 4
+    assert [one.seq for one in await other.events.after(name, 2)] == [3, 4]
+    assert (await other.events.after(name, 1, limit=1))[0] == Told("log", clock(), '{"n": 1}', 2)
+    assert await journal.events.after("nobody", 0) == []
+    clock.advance(minutes=5)
+    later = await other.leases.acquire(name, "host/2", timedelta(seconds=30))
+    with pytest.raises(LeaseLost):
+        await journal.events.append(name, told, lease.fence)
+    assert await other.events.append(name, told, later.fence) == 7
+    with pytest.raises(UnknownEntry):
+        await journal.events.append("e9", told, 1)
+
+
+async def test_an_event_that_is_too_large_keeps_its_place(journal: Journal, clock: Clock) -> None:
+    lease = await created(journal)
+    name = lease.execution_id
+    large = Told("emit", clock(), f'"{"x" * MAX_BODY}"')
+    await journal.events.append(name, [large, Told("log", clock(), "{}")], lease.fence)
+    assert [(one.seq, one.body) for one in await journal.events.after(name, 0)] == [(1, '{"cut": true}'), (2, "{}")]
+
+
+async def test_what_doors_keep_of_an_execution_goes_with_it(journal: Journal, clock: Clock) -> None:
+    lease = await created(journal)
+    name = lease.execution_id
+    await journal.events.append(name, [Told("log", clock(), "{}")], lease.fence)
+    await journal.cancellations.ask(name, "ada")
+    await journal.executions.move(lease, "completed")
+    assert (await journal.prune(Retention(count=0))).executions == (name,)
+    assert await journal.events.after(name, 0) == []
+    assert await journal.cancellations.asked({name}) == set()
+    assert {table.name for table in OF_AN_EXECUTION} == {"events", "cancellations"}
+
+
+async def test_who_asked_to_end_a_run_is_seen_elsewhere(journal: Journal, other: Journal) -> None:
+    name = (await created(journal)).execution_id
+    await asyncio.gather(*(one.cancellations.ask(name, "ada") for one in (journal, other, journal)))
+    assert await other.cancellations.asked({name, "e2"}) == {name}
+    assert await other.cancellations.asked(set()) == set()
+    await other.cancellations.clear(name)
+    assert await journal.cancellations.asked({name}) == set()
+    with pytest.raises(UnknownEntry):
+        await journal.cancellations.ask("e9", "ada")
+
+
+async def test_a_key_is_claimed_once(journal: Journal, other: Journal, clock: Clock) -> None:
+    hosts = [journal, other] * 4
+    claims = await asyncio.gather(
+        *(one.requests.claim("ada", "k", "d", f"e{number}") for number, one in enumerate(hosts))
+    )
+    assert len({claim.execution_id for claim in claims}) == 1
+    assert [claim.fresh for claim in claims].count(True) == 1
+    assert (await journal.requests.claim("grace", "k", "d", "e9")).fresh
+    assert (await journal.requests.claim(None, "k", "d", "e10")).fresh
+    clock.advance(seconds=LASTS.total_seconds() + 1)
+    assert (await journal.requests.claim("ada", "k", "other", "e11")).execution_id == "e11"
+
+
+async def test_one_takes_over_a_key_whose_run_never_began(journal: Journal, other: Journal, clock: Clock) -> None:
+    seen = await journal.requests.claim("ada", "k", "d", "e1")
+    clock.advance(minutes=1)
+    assert await other.requests.renew("ada", "k", seen)
+    assert not await journal.requests.renew("ada", "k", seen)
+
+
+async def test_tokens(journal: Journal, other: Journal, clock: Clock) -> None:
+    until = clock() + timedelta(days=1)
+    made = await journal.tokens.add(NewToken("t1", "ab", "ada", ("execute", "approve"), "root", until))
+    assert (made.scopes, made.expires_at, made.used_at) == (("execute", "approve"), until, None)
+    assert await other.tokens.get("t1") == made
+    assert await other.tokens.get("t2") is None
+    first = clock()
+    await other.tokens.used("t1")
+    clock.advance(seconds=30)
+    await other.tokens.used("t1")
+    assert [token.used_at for token in await journal.tokens.find()] == [first]
+    clock.advance(seconds=31)
+    await other.tokens.used("t1")
+    assert [token.used_at for token in await journal.tokens.find()] == [clock()]
+    revoked = await other.tokens.revoke("t1", "grace")
+    assert (revoked.revoked_at, revoked.revoked_by) == (clock(), "grace")
+    assert await journal.tokens.get("t1") == revoked
+    with pytest.raises(WrongStatus, match="revoked by grace"):
+        await journal.tokens.revoke("t1", "ada")
+    with pytest.raises(UnknownEntry, match="isolith tokens list"):
+        await journal.tokens.revoke("t9", "ada")
+    assert (await journal.records.verify()).findings == ()
