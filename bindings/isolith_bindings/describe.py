@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from isolith_bindings import tokens
 from isolith_bindings.connector import Connector, JsonSchema, Method, offered
 from isolith_bindings.description import BUDGETS, Description, Detail, Room, cut
-from isolith_bindings.function_connector import FunctionConnector
 from isolith_bindings.health import READY, health
-from isolith_bindings.policy import ungoverned
+from isolith_bindings.provenance import is_native
 from isolith_bindings.rendering import first_paragraph
 from isolith_bindings.schema.observed import is_observed
 from isolith_bindings.schema.quoting import MARK, clean, one_line
@@ -51,7 +50,7 @@ def describe_method(
 ) -> Description:
     """One method. `learnt`: the schema of its results as they were seen, for one that declares none."""
     path = f"{connector.name}.{method.name}"
-    native = _is_native(connector)
+    native = is_native(connector)
     most = BUDGETS[detail] if budget is None else budget
     full = detail == "full"
     said = method.description if full else first_paragraph(method.description)
@@ -77,7 +76,7 @@ def describe_type(
     connector: Connector, method: Method, name: str, detail: Detail, budget: int | None = None
 ) -> Description | None:
     """A type that a method's stub declares, with those it names; None where it declares none of this name."""
-    made = stub(_subject("", method, "", None, native=_is_native(connector)), _START[detail])
+    made = stub(_subject("", method, "", None, native=is_native(connector)), _START[detail])
     found = made.resolve(name)
     if found is None:
         return None
@@ -112,7 +111,7 @@ def describe_connector(
     connector: Connector, detail: Detail, budget: int | None = None, learnt: Mapping[str, JsonSchema] | None = None
 ) -> Description:
     """A connector with as many of its methods as there is room for, in the order in which they are written."""
-    native = _is_native(connector)
+    native = is_native(connector)
     methods = offered(connector)
     said = connector.description if detail == "full" else first_paragraph(connector.description)
     room = Room(BUDGETS[detail] if budget is None else budget)
@@ -222,7 +221,7 @@ def _member(
     if detail != "signature":
         return describe_method(connector, method, detail, budget, learnt)
     words = one_line(first_paragraph(method.description), _MAX_SUMMARY)
-    mark = "" if _is_native(connector) else MARK
+    mark = "" if is_native(connector) else MARK
     lines = [f"{method.signature}{_approval(method)}", *(_indented(f"{mark}{words}") if words else [])]
     path = f"{connector.name}.{method.name}"
     asks = method.policy == "ask"
@@ -234,10 +233,6 @@ def _excluded(connector: Connector) -> list[str]:
         f"    {one_line(original, _MAX_NAME)!r} is not available: {one_line(reason, _MAX_SUMMARY)}"
         for original, reason in connector.excluded.items()
     ]
-
-
-def _is_native(connector: Connector) -> bool:
-    return isinstance(ungoverned(connector), FunctionConnector)
 
 
 def _approval(method: Method) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from isolith_bindings.lexicon import INTENTS, STOP_WORDS, Intent
 from isolith_bindings.rendering import first_paragraph
+from isolith_bindings.schema.quoting import one_line
 from isolith_bindings.stemming import stem
 from isolith_bindings.words import words
 
@@ -24,6 +25,8 @@ MAX_TEXT = 2_000
 NAME, CONNECTOR, SUMMARY, TAGS, PARAMETERS, TEXT = PLACES = (1.0, 0.9, 0.85, 0.6, 0.5, 0.35)
 """What a match is worth in each place."""
 _MAX_PARAMETERS, _MAX_SAID = 100, 10
+_MAX_SHOWN = 300
+"""Characters of what a result says of itself."""
 
 
 class Snippet(Protocol):
@@ -52,7 +55,10 @@ class Snippet(Protocol):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """One thing found. `path` is what a script writes; `score` is from 0 to 1, and 0 for all when browsing."""
+    """One thing found. `path` is what a script writes; `score` is from 0 to 1, and 0 for all when browsing.
+
+    `outside`: the description is in the words of a server or a document, not in those of the host.
+    """
 
     path: str
     description: str
@@ -61,6 +67,7 @@ class SearchResult:
     requires_approval: bool
     score: float = 0.0
     policy: Policy | None = None
+    outside: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,22 +89,23 @@ class Entry:
     deprecated: bool = False
 
 
-def connector_entry(connector: str, description: str) -> Entry:
+def connector_entry(connector: str, description: str, *, outside: bool = False) -> Entry:
     """A connector itself."""
-    summary = first_paragraph(description)
-    result = SearchResult(connector, summary, None, "connector", requires_approval=False)
+    shown = _shown(description)
+    result = SearchResult(connector, shown, None, "connector", requires_approval=False, outside=outside)
     return _entry(result, connector, connector, description, ())
 
 
-def method_entry(connector: str, method: Method) -> Entry:
+def method_entry(connector: str, method: Method, *, outside: bool = False) -> Entry:
     """A method that scripts may call."""
     result = SearchResult(
         f"{connector}.{method.name}",
-        first_paragraph(method.description),
+        _shown(method.description),
         method.signature,
         "method",
         requires_approval=method.policy == "ask",
         policy=method.policy,
+        outside=outside,
     )
     # What was written on the other side says where words begin and end; the Python name may not.
     return _entry(
@@ -114,16 +122,19 @@ def method_entry(connector: str, method: Method) -> Entry:
 def excluded_entry(connector: str, original: str, reason: str) -> Entry:
     """A method that could not be bound."""
     path = f"{connector}[{original!r}]"
-    result = SearchResult(path, f"not available: {reason}", None, "excluded", requires_approval=False)
+    result = SearchResult(path, f"not available: {one_line(reason, _MAX_SHOWN)}", None, "excluded", requires_approval=False)
     return _entry(result, connector, original, "", ())
 
 
 def snippet_entry(snippet: Snippet) -> Entry:
     """A reviewed script."""
-    summary = first_paragraph(snippet.description)
     path = f"snippets.{snippet.name}"
-    result = SearchResult(path, summary, snippet.signature, "snippet", requires_approval=False)
+    result = SearchResult(path, _shown(snippet.description), snippet.signature, "snippet", requires_approval=False)
     return _entry(result, "snippets", snippet.name, snippet.description, _parameters(snippet.input_schema or {}))
+
+
+def _shown(description: str) -> str:
+    return one_line(first_paragraph(description), _MAX_SHOWN)
 
 
 def stems(text: str) -> list[str]:
@@ -141,7 +152,9 @@ def _entry(  # noqa: PLR0913 - one for each place
     *,
     deprecated: bool = False,
 ) -> Entry:
-    pairs, summary = list(parameters), result.description[:MAX_TEXT]
+    # What is found is looked for in the words as they were written, not in what is shown of them.
+    said_of_it = result.description if result.kind == "excluded" else first_paragraph(description)
+    pairs, summary = list(parameters), said_of_it[:MAX_TEXT]
     named = " ".join(parameter for parameter, _ in pairs)
     texts = {
         NAME: name,

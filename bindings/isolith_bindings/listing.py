@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 from isolith_bindings import tokens
 from isolith_bindings.connector import Connector, Method, offered
 from isolith_bindings.health import Health, health
+from isolith_bindings.provenance import is_native
 from isolith_bindings.rendering import first_paragraph
+from isolith_bindings.schema.quoting import MARK, unframed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -34,7 +36,9 @@ _BLANKS = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Listed:
-    """One connector. `lines`: of each method what may be shown, by name, the shortest first."""
+    """One connector. `purpose` is marked where it is a stranger's. `lines`: of each method what may be shown, by name,
+    the shortest first.
+    """
 
     name: str
     purpose: str
@@ -87,30 +91,35 @@ def list_all(
     )
 
 
-def line(connector: str, method: Method) -> str:
-    """One method: how it is called, and the beginning of what is said of it."""
+def line(connector: str, method: Method, *, native: bool = False) -> str:
+    """One method: how it is called, and the beginning of what is said of it, marked unless it is `native`."""
     signature = _BLANKS.sub(" ", method.signature).strip()
     call, found = _DEFINITION.subn(f"{connector}.{method.name}(", signature)
-    said = _cut(first_paragraph(method.description))
+    said = _said(method.description, native=native)
     asks = " [asks a person]" if method.policy == "ask" else ""
     return f"  {call if found else f'{connector}.{method.name}: {signature}'}{asks}{f'  # {said}' if said else ''}\n"
 
 
 def _listed(connector: Connector) -> Listed:
-    lines = {name: line(connector.name, method) for name, method in offered(connector).items()}
+    native = is_native(connector)
+    lines = {name: line(connector.name, method, native=native) for name, method in offered(connector).items()}
     ordered = sorted(lines.items(), key=lambda pair: (len(pair[1]), pair[0]))
-    purpose = _cut(first_paragraph(connector.description))
-    return Listed(connector.name, purpose, _plain(health(connector)), dict(ordered))
+    return Listed(connector.name, _said(connector.description, native=native), _plain(health(connector)), dict(ordered))
 
 
 def _plain(found: Health) -> Health:
     return Health(_cut(found.state), _cut(found.reason) if found.reason else None)
 
 
+def _said(text: str, *, native: bool) -> str:
+    words = _cut(first_paragraph(text))
+    return words if native or not words else f"{MARK}{words}"
+
+
 def _cut(text: str) -> str:
     # What cannot be seen could make a text read as another.
     plain = "".join(character if character.isprintable() else " " for character in text[: 10 * MAX_DESCRIPTION])
-    plain = _BLANKS.sub(" ", plain).strip()
+    plain = unframed(_BLANKS.sub(" ", plain).strip())
     return plain if len(plain) <= MAX_DESCRIPTION else f"{plain[: MAX_DESCRIPTION - 1].rstrip()}…"
 
 

@@ -28,6 +28,7 @@ from isolith_bindings.entries import (
     snippet_entry,
 )
 from isolith_bindings.policy import ungoverned
+from isolith_bindings.provenance import is_native
 from isolith_bindings.query import Term, Vocabulary, understand
 from isolith_bindings.ranking import Weights, score
 
@@ -105,9 +106,10 @@ class _Maker:
 
     make: Callable[..., Entry]
     of: tuple[object, ...]
+    outside: bool = False
 
     def __call__(self) -> Entry:
-        return self.make(*self.of)
+        return self.make(*self.of, outside=True) if self.outside else self.make(*self.of)
 
 
 class SearchIndex:
@@ -249,9 +251,9 @@ class SearchIndex:
 
 
 def _of_connector(connector: Connector) -> dict[str, _Maker]:
-    name, excluded = connector.name, connector.excluded.items()
-    found = {name: _Maker(connector_entry, (name, connector.description))}
-    found |= {f"{name}.{m.name}": _Maker(method_entry, (name, m)) for m in offered(connector).values()}
+    name, excluded, outside = connector.name, connector.excluded.items(), not is_native(connector)
+    found = {name: _Maker(connector_entry, (name, connector.description), outside)}
+    found |= {f"{name}.{m.name}": _Maker(method_entry, (name, m), outside) for m in offered(connector).values()}
     found |= {f"{name}[{text!r}]": _Maker(excluded_entry, (name, text, reason)) for text, reason in excluded}
     return found
 
@@ -263,10 +265,11 @@ def _of_snippets(source: _Source) -> dict[str, _Maker]:
 
 def exact(connector: Connector, method: Method | None, scope: Scope) -> list[Hit]:
     """The one result for a connector or a method, where it is within the scope."""
+    outside = not is_native(connector)
     if method is None:
-        entry = connector_entry(connector.name, connector.description)
+        entry = connector_entry(connector.name, connector.description, outside=outside)
     else:
-        entry = method_entry(connector.name, method)
+        entry = method_entry(connector.name, method, outside=outside)
     return [Hit(1.0, entry.result)] if scope.holds(entry) else []
 
 

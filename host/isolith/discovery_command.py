@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from isolith.json_form import to_json_text
 from isolith.terminal import visible
+from isolith_bindings.schema.quoting import MARK
 
 if TYPE_CHECKING:
     from isolith.json_form import JsonValue
@@ -33,9 +34,10 @@ def search_text(page: SearchPage, onward: str) -> str:
 
 
 def _found(result: SearchResult) -> str:
-    asks = "  [asks a person]" if result.requires_approval else ""
+    asks = " [asks a person]" if result.requires_approval else ""
     signature = f"\n    {result.signature}" if result.signature else ""
-    return f"{result.path}{f': {result.description}' if result.description else ''}{asks}{signature}"
+    said = f": {MARK if result.outside else ''}{result.description}" if result.description else ""
+    return f"{result.path}{asks}{said}{signature}"
 
 
 def answer_describe(description: Description, terminal: Terminal, *, json: bool) -> None:

@@ -103,7 +103,14 @@ def test_a_result_says_how_it_is_called_and_whether_a_person_is_asked() -> None:
     connector = Changing("shop", [made("sell", "Sell it.\n\nAt once.", "ask")])
     [hit] = SearchIndex().find("sell", [connector])
     assert hit.shown() == SearchResult(
-        "shop.sell", "Sell it.", "sell()", "method", requires_approval=True, score=round(hit.score, 3), policy="ask"
+        "shop.sell",
+        "Sell it.",
+        "sell()",
+        "method",
+        requires_approval=True,
+        score=round(hit.score, 3),
+        policy="ask",
+        outside=True,
     )
     assert 0 < hit.score <= 1
 
@@ -193,7 +200,7 @@ def test_what_has_not_changed_is_not_read_again(monkeypatch: pytest.MonkeyPatch)
     connector.methods = {**connector.methods, "rent": made("rent", "Rent")}
     index.find("sell", [connector])
     index.find("sell", [connector])
-    assert read == ["Rent"]
+    assert set(read) == {"Rent"}
 
 
 def test_a_search_that_comes_while_the_index_is_read_waits_for_it() -> None:

@@ -48,7 +48,7 @@ def test_what_is_found_says_how_it_is_called_and_whether_a_person_is_asked(crm: 
     result = isolith("search", "forget", "--connect", crm, "--policy", "careful")
     assert (
         result.stdout
-        == "crm.drop: Forget a \\x1b[31mcontact.  [asks a person]\n    async def drop(*, name: str) -> None\n"
+        == "crm.drop [asks a person]: Forget a [31mcontact.\n    async def drop(*, name: str) -> None\n"
     )
 
 

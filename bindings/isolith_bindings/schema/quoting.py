@@ -18,10 +18,25 @@ _TAG = re.compile(r"#(?=\s*(?:type|pyright|mypy|ty|pyre|noqa|ruff|pylint|fmt)\b)
 """A comment that would speak to a type checker or a linter."""
 
 
+# What frames a conversation or a document for a model: tags, special tokens, fences, and our own mark.
+_FRAMES = (
+    (re.compile(r"(?<!\w)<(?=[A-Za-z][\w-]*[\s/>])|<(?=[/|!?])"), "\u2039"),
+    (re.compile(r"`{3,}|~{3,}"), "'''"),
+    (re.compile(r"\[(/?INST|asks a person)\]", re.IGNORECASE), r"(\1)"),
+)
+
+
+def unframed(text: str) -> str:
+    """The text without what could pass for the frame around it: `<system>`, a fence of Markdown, `[asks a person]`."""
+    for frame, instead in _FRAMES:
+        text = frame.sub(instead, text)
+    return text
+
+
 def clean(text: str, limit: int) -> str:
-    """The text without what is invisible, its lines kept, at most `limit` characters and a note that it was cut."""
+    """The text without what is invisible or a frame, its lines kept, at most `limit` characters and a note of a cut."""
     whole = len(text) <= limit * 2
-    kept = "".join(_character(character) for character in text[: limit * 2])
+    kept = unframed("".join(_character(character) for character in text[: limit * 2]))
     lines = [line.rstrip() for line in kept.split("\n")]
     while lines and not lines[0]:
         lines.pop(0)
