@@ -122,7 +122,9 @@ def method_entry(connector: str, method: Method, *, outside: bool = False) -> En
 def excluded_entry(connector: str, original: str, reason: str) -> Entry:
     """A method that could not be bound."""
     path = f"{connector}[{original!r}]"
-    result = SearchResult(path, f"not available: {one_line(reason, _MAX_SHOWN)}", None, "excluded", requires_approval=False)
+    result = SearchResult(
+        path, f"not available: {one_line(reason, _MAX_SHOWN)}", None, "excluded", requires_approval=False
+    )
     return _entry(result, connector, original, "", ())
 
 

@@ -36,8 +36,9 @@ _BLANKS = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Listed:
-    """One connector. `purpose` is marked where it is a stranger's. `lines`: of each method what may be shown, by name,
-    the shortest first.
+    """One connector. `lines`: of each method what may be shown, by name, the shortest first.
+
+    `purpose` and what is said in `lines` are marked where they are a stranger's words.
     """
 
     name: str

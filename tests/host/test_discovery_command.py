@@ -47,8 +47,7 @@ def isolith(*arguments: str) -> Result:
 def test_what_is_found_says_how_it_is_called_and_whether_a_person_is_asked(crm: str) -> None:
     result = isolith("search", "forget", "--connect", crm, "--policy", "careful")
     assert (
-        result.stdout
-        == "crm.drop [asks a person]: Forget a [31mcontact.\n    async def drop(*, name: str) -> None\n"
+        result.stdout == "crm.drop [asks a person]: Forget a [31mcontact.\n    async def drop(*, name: str) -> None\n"
     )
 
 
