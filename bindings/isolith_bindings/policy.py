@@ -21,7 +21,7 @@ from isolith_bindings.connector import CallContext, Connector, Method
 from isolith_bindings.connector import Policy as Action
 from isolith_bindings.errors import CallError
 from isolith_bindings.function_connector import FunctionConnector
-from isolith_bindings.rules import Rule
+from isolith_bindings.rules import OnRejection, Rule
 
 Preset = Literal["trusted", "careful", "readonly"]
 
@@ -30,11 +30,15 @@ _STRICTNESS: Final[Mapping[Action, int]] = {"allow": 0, "ask": 1, "deny": 2}
 
 @dataclass(frozen=True)
 class Decision:
-    """What is done with a call. `rule` names what decided, `reason` says why, for people."""
+    """What is done with a call. `rule` names what decided, `reason` says why, for people.
+
+    `on_rejection`: where a person is asked and says no, `raise` tells the script and `end` ends the run.
+    """
 
     action: Action
     rule: str
     reason: str
+    on_rejection: OnRejection = "raise"
 
 
 class Policy(BaseModel):
@@ -113,7 +117,7 @@ def idle_rules(policy: Policy, connectors: Iterable[Connector]) -> list[str]:
 
 
 def _strictest(decisions: list[Decision]) -> Decision:
-    return max(decisions, key=lambda decision: _STRICTNESS[decision.action])
+    return max(decisions, key=lambda decision: (_STRICTNESS[decision.action], decision.on_rejection == "end"))
 
 
 def _ruled(number: int, rule: Rule, connector: Connector, method: Method, *, sure: bool) -> Decision:
@@ -122,7 +126,7 @@ def _ruled(number: int, rule: Rule, connector: Connector, method: Method, *, sur
     reason = rule.reason or f"{connector.name}.{method.name} fits {rule.described}"
     if not sure:
         reason += "; whether it does cannot be told, and then the stricter decision stands"
-    decision = Decision(rule.action, label, reason)
+    decision = Decision(rule.action, label, reason, rule.on_rejection if rule.action == "ask" else "raise")
     if method.policy == "ask" and rule.names(connector.name, method):
         return decision
     return _strictest([decision, _own(connector, method)])

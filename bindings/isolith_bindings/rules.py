@@ -16,6 +16,7 @@ from isolith_bindings.connector import Policy as Action
 from isolith_bindings.predicates import Condition, Truth, all_hold, find
 
 Effect = Literal["read", "write", "delete"]
+OnRejection = Literal["raise", "end"]
 
 
 def _listed(value: object) -> object:
@@ -84,6 +85,9 @@ class Rule(BaseModel):
     name: str | None = None
     reason: str | None = None
     """What a person or a script is told of the decision."""
+    on_rejection: OnRejection = "raise"
+    """With `ask`, what a person's no comes to: `raise` raises `Rejected` in the script, which may catch it; `end` ends
+    the run at once."""
 
     def reaches(self, connector: str, method: Method) -> bool:
         """Whether a pattern fits the method, in either spelling."""

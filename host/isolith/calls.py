@@ -248,6 +248,7 @@ class CallDesk:
         if self._asker is None:
             message = f"{'.'.join(use.names)} needs a person's approval, and nothing here keeps a run that waits"
             raise CallError("denied", message, hint="leave this call to a person, or have the host allow it")
+        use.on_rejection = decision.on_rejection
         return decision.reason
 
     # effects

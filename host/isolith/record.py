@@ -183,6 +183,7 @@ class CallRecorder:
             idempotency_key=f"{self.ledger.lease.execution_id}.{use.entry}" if idempotent else None,
             repeatable=repeatable or idempotent,
             revertible=method is not None and method.revert is not None,
+            on_rejection=use.on_rejection,
         )
 
     def _digest(self, use: Use) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from isolith_bindings.connector import Connector, Method, Variant
+    from isolith_bindings.rules import OnRejection
     from isolith_runtime import protocol
 
 HOST = ""
@@ -52,6 +53,7 @@ class Use:
     journalled: bool = False
     """Whether the journal has an entry that is not settled."""
     approved: bool = False
+    on_rejection: OnRejection = "raise"
     arguments: dict[str, object] = field(default_factory=dict[str, object])
     """What is sent: what the script gave, or what the approver wrote instead."""
 

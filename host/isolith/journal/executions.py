@@ -82,7 +82,8 @@ class Executions:
 
         At its end no call stays open: what waited is `cancelled`, what was under way `unknown`.
         `outcome` replaces what was there. Raises LeaseLost, WrongStatus; `paused` raises WrongStatus with status
-        `approved` when a call was decided meanwhile or nothing is pending: then go on instead.
+        `approved` when a call was decided meanwhile or nothing is pending: then go on instead; with status `rejected`
+        when a person's no ends it.
         """
 
         def work(transaction: Transaction) -> Execution:
@@ -214,8 +215,11 @@ def _set(
 def _still_waits(transaction: Transaction, execution_id: str) -> None:
     """A decision that came between the last look and the pause would wake nobody."""
     call = schema.calls.c
-    query = select(call.status).where(call.execution_id == execution_id).distinct()
-    statuses = {row["status"] for row in transaction.rows(query)}
+    query = select(call.status, call.on_rejection).where(call.execution_id == execution_id).distinct()
+    rows = transaction.rows(query)
+    statuses = {row["status"] for row in rows}
+    if any(row["status"] == "rejected" and row["on_rejection"] == "end" for row in rows):
+        raise WrongStatus(f"a call of execution {execution_id} was rejected, which ends it", "rejected")
     if "approved" in statuses:
         raise WrongStatus(f"calls of execution {execution_id} were approved meanwhile: make them", "approved")
     if "pending_approval" not in statuses:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from isolith.journal.statuses import CallStatus, ExecutionStatus, RollbackStatus, SnippetState
+    from isolith_bindings.rules import OnRejection
 
 Encoded = str
 Redact = Callable[[str], str]
@@ -23,8 +24,6 @@ texts: pure, quick, and what it made must stay as it is. JSON text is given as i
 CallOutcome = Literal["completed", "failed", "cancelled"]
 RevertOutcome = Literal["reverted", "revert_failed", "revert_unknown"]
 Verdict = Literal["approve", "reject"]
-OnRejection = Literal["raise", "end"]
-"""What a person's no comes to: `Rejected` is raised in the script, or the run ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +115,7 @@ class NewCall:
     """The method is idempotent or only reads: to make it again harms nobody, so `started` need not reach the disk."""
     revertible: bool = False
     on_rejection: OnRejection = "raise"
+    """What a person's no comes to: it is raised in the script, or ends the run."""
 
 
 @dataclass(frozen=True, slots=True)
