@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from isolith.journal import executions, grants, schema
 from isolith.journal.errors import AlreadyDecided, DigestMismatch, UnknownEntry
+from isolith.journal.events import tell
 from isolith.journal.model import Answer, Decided
 from isolith.journal.queries import Row, all_rows
 from isolith.journal.rows import call_of, decision_of
@@ -125,6 +126,8 @@ def _decide(transaction: Transaction, verdict: _Verdict) -> Decided:
     ended_at = None if verdict.status == "approved" else transaction.now
     values: Row = {"status": verdict.status, "edited_arguments": answer.arguments, "ended_at": ended_at}
     transaction.update(stream, f"call {verdict.status}", schema.calls, key, values)
+    told = {"call_id": f"{stream}.{answer.number}", "verdict": verdict.verdict, "who": answer.who}
+    tell(transaction, stream, "decided", told)
     execution = executions.load(transaction.connection, stream, transaction)
     return Decided(decision_of(stored), call_of(_call(transaction, answer)), execution)
 

@@ -1,7 +1,11 @@
-"""What executions told those who follow them, kept, so that any host tells the same from any point on."""
+"""What executions told those who follow them, kept, so that any host tells the same from any point on.
+
+`status` and `outcome` are told by the move itself: the last of them is the status of the execution, at every moment.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +17,7 @@ from isolith.journal.queries import all_rows
 from isolith.journal.times import from_micros, to_micros
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import Connection
@@ -85,6 +89,14 @@ class Events:
             return [Told(row["name"], from_micros(row["at"]), row["body"], row["seq"]) for row in rows]
 
         return await self._store.read(work)
+
+
+def tell(transaction: Transaction, execution_id: str, name: str, parts: Mapping[str, object]) -> None:
+    """One event, in the transaction that made it true: what is told and what is never differ."""
+    row = {"execution_id": execution_id, "seq": _last(transaction.connection, execution_id) + 1, "at": transaction.now}
+    body = transaction.stored(json.dumps(parts))
+    transaction.connection.execute(insert(door_tables.events), {**row, "name": name, "body": body})
+    transaction.written += 1
 
 
 def _last(connection: Connection, execution_id: str) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import and_, func, or_, select
 
 from isolith.journal import calls, chain, leases, schema
 from isolith.journal.errors import UnknownEntry, WrongStatus
+from isolith.journal.events import tell
 from isolith.journal.queries import Row, all_rows, one_row
 from isolith.journal.rows import execution_of, order_of
 from isolith.journal.statuses import FINAL, ExecutionStatus, RollbackStatus, executions_before
@@ -47,6 +48,8 @@ class Filter:
     session: str | None = None
     before: datetime | None = None
     """Created earlier: the last one of the page before."""
+    behind: tuple[datetime, str] | None = None
+    """The same exactly: when the last one of the page before was created, and its id."""
     limit: int = 100
 
 
@@ -71,6 +74,7 @@ class Executions:
             transaction.note(
                 JOURNAL, "execution created", [chain.Change((EXISTS, stream), transaction.head(stream).hash)]
             )
+            tell(transaction, stream, "status", {"status": "running"})
             return leases.give(transaction, stream, owner, lasts)
 
         return await self._store.write(work)
@@ -95,6 +99,7 @@ class Executions:
             if outcome is not None:
                 values["outcome"] = outcome
             _set(transaction, lease.execution_id, status, values, executions_before(status))
+            tell(transaction, lease.execution_id, "status" if status == "running" else "outcome", {"status": status})
             if status in FINAL:
                 calls.close(transaction, lease.execution_id)
             if status != "running":
@@ -117,6 +122,8 @@ class Executions:
             if rollback == "done":
                 values["status"] = "rolled_back"
             _set(transaction, lease.execution_id, f"rollback {rollback}", values, executions_before("rolled_back"))
+            if rollback == "done":
+                tell(transaction, lease.execution_id, "outcome", {"status": "rolled_back"})
             if rollback != "under_way":
                 leases.let_go(transaction, head)
             return load(transaction.connection, lease.execution_id, transaction)
@@ -196,6 +203,9 @@ def _filtered(query: Select[*tuple[Any, ...]], which: Filter) -> Select[*tuple[A
         conditions.append(_E.session == which.session)
     if which.before is not None:
         conditions.append(_E.created_at < to_micros(which.before))
+    if which.behind is not None:
+        at, name = to_micros(which.behind[0]), which.behind[1]
+        conditions.append(or_(_E.created_at < at, and_(_E.created_at == at, _E.execution_id > name)))
     return query.where(and_(*conditions)) if conditions else query
 
 

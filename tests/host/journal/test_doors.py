@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.host.journal.support import created
+from tests.host.journal.support import LASTS, asked, created
 
-from isolith.journal import LeaseLost, Retention, UnknownEntry, WrongStatus
+from isolith.journal import Answer, Filter, LeaseLost, Retention, UnknownEntry, WrongStatus
 from isolith.journal.door_tables import OF_AN_EXECUTION
 from isolith.journal.events import MAX_BODY, Told
-from isolith.journal.requests import LASTS
+from isolith.journal.requests import LASTS as REMEMBERED
 from isolith.journal.tokens import NewToken
 
 if TYPE_CHECKING:
@@ -29,16 +30,16 @@ async def test_events_are_numbered_by_the_journal_over_all_who_tell(
     lease = await created(journal)
     name = lease.execution_id
     told = [Told("log", clock(), f'{{"n": {n}}}') for n in range(3)]
-    assert await journal.events.append(name, told, lease.fence) == 3
-    assert await journal.events.append(name, told[:1], lease.fence) == 4
-    assert [one.seq for one in await other.events.after(name, 2)] == [3, 4]
-    assert (await other.events.after(name, 1, limit=1))[0] == Told("log", clock(), '{"n": 1}', 2)
+    assert await journal.events.append(name, told, lease.fence) == 4
+    assert await journal.events.append(name, told[:1], lease.fence) == 5
+    assert [one.seq for one in await other.events.after(name, 3)] == [4, 5]
+    assert (await other.events.after(name, 2, limit=1))[0] == Told("log", clock(), '{"n": 1}', 3)
     assert await journal.events.after("nobody", 0) == []
     clock.advance(minutes=5)
     later = await other.leases.acquire(name, "host/2", timedelta(seconds=30))
     with pytest.raises(LeaseLost):
         await journal.events.append(name, told, lease.fence)
-    assert await other.events.append(name, told, later.fence) == 7
+    assert await other.events.append(name, told, later.fence) == 8
     with pytest.raises(UnknownEntry):
         await journal.events.append("e9", told, 1)
 
@@ -48,7 +49,37 @@ async def test_an_event_that_is_too_large_keeps_its_place(journal: Journal, cloc
     name = lease.execution_id
     large = Told("emit", clock(), f'"{"x" * MAX_BODY}"')
     await journal.events.append(name, [large, Told("log", clock(), "{}")], lease.fence)
-    assert [(one.seq, one.body) for one in await journal.events.after(name, 0)] == [(1, '{"cut": true}'), (2, "{}")]
+    assert [(one.seq, one.body) for one in await journal.events.after(name, 1)] == [(2, '{"cut": true}'), (3, "{}")]
+
+
+async def test_what_is_told_is_the_status(journal: Journal) -> None:
+    lease = await created(journal)
+    call = await asked(journal, lease)
+    await journal.executions.move(lease, "paused")
+    await journal.approvals.decide(Answer(lease.execution_id, 1, call.digest, "approve", "ada"))
+    lease = await journal.leases.acquire(lease.execution_id, "host/2", LASTS)
+    await journal.executions.move(lease, "running")
+    await journal.executions.move(lease, "completed")
+    lease = await journal.leases.acquire(lease.execution_id, "host/2", LASTS)
+    await journal.executions.roll_back(lease, "done")
+    told = await journal.events.after(lease.execution_id, 0)
+    assert [(one.seq, one.name, json.loads(one.body).get("status")) for one in told] == [
+        (1, "status", "running"),
+        (2, "outcome", "paused"),
+        (3, "decided", None),
+        (4, "status", "running"),
+        (5, "outcome", "completed"),
+        (6, "outcome", "rolled_back"),
+    ]
+
+
+async def test_pages_leave_out_none_of_those_that_were_created_together(journal: Journal) -> None:
+    ids = {(await created(journal)).execution_id for _ in range(5)}  # the clock stands still
+    behind, found = None, list[str]()
+    while page := await journal.executions.find(Filter(behind=behind, limit=2)):
+        found += [one.execution_id for one in page]
+        behind = (page[-1].created_at, page[-1].execution_id)
+    assert (len(found), set(found)) == (5, ids)
 
 
 async def test_what_doors_keep_of_an_execution_goes_with_it(journal: Journal, clock: Clock) -> None:
@@ -83,7 +114,7 @@ async def test_a_key_is_claimed_once(journal: Journal, other: Journal, clock: Cl
     assert [claim.fresh for claim in claims].count(True) == 1
     assert (await journal.requests.claim("grace", "k", "d", "e9")).fresh
     assert (await journal.requests.claim(None, "k", "d", "e10")).fresh
-    clock.advance(seconds=LASTS.total_seconds() + 1)
+    clock.advance(seconds=REMEMBERED.total_seconds() + 1)
     assert (await journal.requests.claim("ada", "k", "other", "e11")).execution_id == "e11"
 
 
