@@ -46,6 +46,22 @@ def set_async_stack_size(config: wasmtime.Config, size: int) -> None:
     ffi.wasmtime_config_async_stack_size_set(config.ptr(), size)
 
 
+class Epoch:
+    """An engine's epoch, which wasm code compares with its deadline. C may keep its handle: it is never freed."""
+
+    FUNCTION = cast("int", ctypes.cast(_bindings._wasmtime_engine_increment_epoch, ctypes.c_void_p).value)
+    """The C function that advances it, `void (*)(void *handle)`."""
+
+    def __init__(self, engine: wasmtime.Engine) -> None:
+        self._handle = ffi.wasmtime_engine_clone(engine.ptr())
+        self.handle = cast("int", ctypes.cast(self._handle, ctypes.c_void_p).value)
+
+    def advance(self, ticks: int = 1) -> None:
+        """From any thread."""
+        for _ in range(ticks):
+            ffi.wasmtime_engine_increment_epoch(self._handle)
+
+
 def define(linker: wasmtime.Linker, item: wasmtime.ImportType, function: HostFunction) -> object:
     """Answer an import with a function of plain numbers. Returns what must be kept alive as long as the linker."""
     assert isinstance(item.type, wasmtime.FuncType)  # noqa: S101
@@ -74,12 +90,16 @@ def _field(kind: wasmtime.ValType) -> str:
 
 
 class EpochCallback:
-    """Runs on the guest's own thread at each epoch past the deadline; `check` says whether the guest goes on."""
+    """Runs on the guest's own thread when the epoch is past its deadline.
 
-    def __init__(self, store: wasmtime.Store, check: Callable[[], bool]) -> None:
+    `check` says after how many ticks it has to run again; 0: the guest may not go on.
+    """
+
+    def __init__(self, store: wasmtime.Store, check: Callable[[], int]) -> None:
         def callback(_context: object, _data: object, delta: Any, kind: Any) -> int:
-            if check():
-                delta[0] = 1
+            ticks = check()
+            if ticks:
+                delta[0] = ticks
                 kind[0] = _CONTINUE
                 return 0
             return cast("int", ctypes.cast(ffi.wasmtime_error_new(b"stopped"), ctypes.c_void_p).value)

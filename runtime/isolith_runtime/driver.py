@@ -154,7 +154,7 @@ class Guest:
             self._supply.threads.submit(self._leave)
 
     def stop(self, why: Stop) -> None:
-        """Stop the guest, whatever it does; `GONE` is reported within two ticks. From any thread, more than once."""
+        """Stop the guest, whatever it does; `GONE` is reported within a tick. From any thread, more than once."""
         with self._lock:
             self._stopped = self._stopped or why
             resident = self._resident
@@ -243,7 +243,7 @@ class Guest:
             self._frames.append(frame)
             if isinstance(frame, (protocol.Result, protocol.Failure)):
                 self._over = True
-                self._isolate.stop(Stop.CANCELLED)  # what it still does is for nobody
+                self._isolate.stop(Stop.CANCELLED, at_once=False)  # what it still does is for nobody
         self._held += len(data)
         if self._over:
             return

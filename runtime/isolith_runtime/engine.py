@@ -17,6 +17,7 @@ import wasmtime
 
 from isolith_runtime import capi, paging, syscalls
 from isolith_runtime.errors import ImageBuildError
+from isolith_runtime.pulse import Pulse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,11 @@ THREAD_STACK = 2 * WASM_STACK
 """Bytes of stack of a thread that runs guests. A wasm stack larger than the real one would abort the process."""
 
 TICK_S = 0.005
-_IDLE_TICKS = 200
+MOST_TICKS = 8
+"""How many ticks a guest that is far from its limits goes on without being looked at."""
+_SLOW_TICK_S = 0.02
+"""Where a timer ticks, the thread does so too, in case that the system cannot make a thread for the timer."""
+_IDLE_S = 1.0
 ENTRY = "PyObject_CallNoArgs"
 STATE = ("__state0", "__state1", "__state2", "__state3")
 """The mutable globals of the image, as `image/prepare.py` names them."""
@@ -69,10 +74,13 @@ def compile_image(wasm: bytes, variant: Variant) -> bytes:
 
 
 class Ticker:
-    """Advances the engine's epoch every `TICK_S` seconds while anything runs."""
+    """Advances the engine's epoch every `TICK_S` seconds while anything runs.
+
+    A timer of the system does it where there is one, and a thread everywhere, which ends the timer as well.
+    """
 
     def __init__(self, engine: wasmtime.Engine) -> None:
-        self._engine = engine
+        self._epoch = capi.Epoch(engine)
         self._lock = threading.Lock()
         self._running = 0
         self._thread: threading.Thread | None = None
@@ -91,6 +99,10 @@ class Ticker:
         with self._lock:
             self._running -= 1
 
+    def hurry(self) -> None:
+        """Have every guest looked at now; from any thread."""
+        self._epoch.advance(MOST_TICKS)
+
     def close(self) -> None:
         """End the thread now; nothing may be running."""
         with self._lock:
@@ -99,14 +111,17 @@ class Ticker:
             thread.join()
 
     def _tick(self) -> None:
-        idle = 0
+        pulse = Pulse(self._epoch.FUNCTION, self._epoch.handle, TICK_S)
+        pause = _SLOW_TICK_S if pulse.runs else TICK_S
+        idle = 0.0
         while True:
-            time.sleep(TICK_S)
-            self._engine.increment_epoch()
+            time.sleep(pause)
+            self._epoch.advance()
             with self._lock:
-                idle = 0 if self._running else idle + 1
-                if idle > _IDLE_TICKS or self._closing:
+                idle = 0 if self._running else idle + pause
+                if idle > _IDLE_S or self._closing:
                     self._thread, self._closing = None, False
+                    pulse.close()
                     return
 
 

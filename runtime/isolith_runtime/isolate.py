@@ -20,7 +20,7 @@ import wasmtime
 
 from isolith_runtime import capi, syscalls
 from isolith_runtime.capi import TrapCode
-from isolith_runtime.engine import ENTRY, STATE, Engine
+from isolith_runtime.engine import ENTRY, MOST_TICKS, STATE, TICK_S, Engine
 from isolith_runtime.errors import HibernationError
 from isolith_runtime.hibernation import Hibernation, differing_pages, restore_pages
 from isolith_runtime.limits import Limits, Meter, Stop
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from isolith_runtime.inputs import Inputs
 
 _NO_FUEL_LIMIT = 2**62
+_TWO_TICKS_NS = round(2e9 * TICK_S)
 
 Receive = Callable[[bytes], None]
 Wait = Callable[[], bytes | None]
@@ -125,10 +126,12 @@ class Isolate:
         assert self._store is not None  # noqa: S101
         return self._store, [item for item in self._state if isinstance(item, wasmtime.Global)]
 
-    def stop(self, why: Stop) -> None:
-        """Stop the guest at its next look, within two ticks; from any thread. The first reason stays."""
+    def stop(self, why: Stop, *, at_once: bool = True) -> None:
+        """Stop the guest; from any thread. The first reason stays. Not `at_once`: it may still come to its own end."""
         if self.meter.stop is None:
             self.meter.stop = why
+        if at_once:
+            self._engine.ticker.hurry()
 
     def break_off(self, why: str) -> None:
         """The guest broke the rules of the channel: nothing it says counts any more."""
@@ -175,22 +178,28 @@ class Isolate:
         """A batch from the guest."""
         if self.meter.stop is None:
             self._receive(data)
-            self._look()  # what the host did for it is the guest's time, and the ticker may be kept waiting by it
+            if not self._look() and self.meter.past_hard_limit():  # what the host did for it is the guest's time
+                self._engine.ticker.hurry()
 
     def take_interrupt(self) -> bool:
         """Whether the soft limit asks for a KeyboardInterrupt now; asks once."""
         self._set_signal_flag(0)
         return self.meter.past_soft_limit()
 
-    def _look(self) -> bool:
-        """Called every tick while wasm runs: whether it may go on."""
-        if self.meter.stop is None and self.meter.past_soft_limit():
-            if self.meter.past_hard_limit():
-                self.meter.stop = Stop.CPU
-            elif not self.meter.interrupted:
-                self.meter.interrupted = True
+    def _look(self) -> int:
+        """Called while wasm runs: after how many ticks to look again; 0 when it may not go on."""
+        meter = self.meter
+        left_ns = meter.left_ns()
+        if meter.stop is None and left_ns < 0:
+            if meter.past_hard_limit():
+                meter.stop = Stop.CPU
+            elif not meter.interrupted:
+                meter.interrupted = True
                 self._set_signal_flag(1)
-        return self.meter.stop is None
+        if meter.stop is not None:
+            return 0
+        # Half of what is left, because a tick may come late.
+        return max(1, min(MOST_TICKS, left_ns // _TWO_TICKS_NS))
 
     def _set_signal_flag(self, value: int) -> None:
         self.memory.write(self._engine.meta.signal_flag, value.to_bytes(4, "little"))

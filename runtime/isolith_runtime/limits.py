@@ -56,9 +56,13 @@ class Meter:
         """CPU time so far; only on the guest's thread, inside a step."""
         return self.used_ns + guest_clock_ns() - self._entered_ns
 
+    def left_ns(self) -> int:
+        """CPU time to the soft limit; below 0 past it."""
+        return self.limit_ns - self.spent_ns()
+
     def past_soft_limit(self) -> bool:
         """Whether the guest should be interrupted."""
-        return self.spent_ns() > self.limit_ns
+        return self.left_ns() < 0
 
     def past_hard_limit(self) -> bool:
         """Whether the grace is over too."""
