@@ -9,7 +9,7 @@ from typing import Literal, Protocol, runtime_checkable
 from pydantic import GetCoreSchemaHandler  # noqa: TC002 - pydantic reads the annotation
 from pydantic_core import CoreSchema, core_schema
 
-from isolith_bindings.errors import CallError
+from isolith_bindings.errors import BindingError, CallError
 
 JsonSchema = dict[str, object]
 
@@ -128,15 +128,38 @@ class Question:
     url: str | None = None
 
 
+Action = Literal["accept", "decline", "cancel"]
+
+
 @dataclass(frozen=True)
 class Answer:
     """What the person said. `content` is there with `accept`, where the question had a schema."""
 
-    action: Literal["accept", "decline", "cancel"]
+    action: Action
     content: Mapping[str, object] | None = None
 
 
 Ask = Callable[[Question], Awaitable[Answer]]
+
+
+class Suspended(BindingError):
+    """The other side asks a person, and nothing of the call is open meanwhile: it can be made again with the answers.
+
+    Raised by a connector, in place of an answer, where the context `waits`. `state`: JSON data, what the connector
+    needs to go on, in this process or in another.
+    """
+
+    def __init__(self, questions: Mapping[str, Question], state: object) -> None:
+        super().__init__("the other side asks a person")
+        self.questions, self.state = questions, state
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """The same call, made again: what `Suspended` held, and what was said to each of its questions."""
+
+    state: object
+    answers: Mapping[str, Answer]
 
 
 async def declining(_question: Question) -> Answer:
@@ -166,7 +189,8 @@ class CallContext:
     """For whom and within what a call is made. Valid until the call ends; later progress is dropped.
 
     With the variant `pages` the answer is one page, `{"items": [...], "cursor": ...}`: `cursor` is None for the first
-    and what the page before named for the next. It has been in the guest since, and is hostile.
+    and what the page before named for the next. It has been in the guest since, and is hostile. `waits`: the call may
+    be put off until a person has answered (`Suspended`); `resumed`: it was, and somebody has.
     """
 
     execution_id: str
@@ -179,6 +203,8 @@ class CallContext:
     ask: Ask = declining
     variant: Variant = ""
     cursor: object = None
+    waits: bool = False
+    resumed: Resumed | None = None
 
 
 @runtime_checkable
@@ -209,7 +235,7 @@ class Connector(Protocol):
         ...
 
     async def call(self, method: Method, arguments: Mapping[str, object], context: CallContext) -> object:
-        """Make one call. Raises CallError and nothing else; cancellation passes through."""
+        """Make one call. Raises CallError, and Suspended where the context `waits`; cancellation passes through."""
 
     async def start(self) -> None:
         """Make ready. Idempotent."""

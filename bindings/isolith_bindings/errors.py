@@ -4,7 +4,8 @@ BindingError
 ├── BindError             an object cannot become a connector; nothing was bound
 │   ├── InvalidName       a name that no connector may have
 │   └── NameCollision     two connectors of one name
-└── CallError             one call failed; the script sees it as `ToolError`, the connector stays usable
+├── CallError             one call failed; the script sees it as `ToolError`, the connector stays usable
+└── Suspended             (in `connector`) no failure: the call is to be made again when a person has answered
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings import names
-from isolith_bindings.connector import CallContext, Hook, Method, Policy
+from isolith_bindings.connector import CallContext, Hook, Method, Policy, Suspended
 from isolith_bindings.errors import BindError, CallError
 from isolith_bindings.signature import Signature, read_signature
 from isolith_bindings.threads import Threads
@@ -200,9 +200,9 @@ async def _awaited(tool: str, awaitable: Awaitable[object]) -> object:
         raise _failure(error) from error
 
 
-def _failure(error: BaseException) -> CallError:
-    """What a script may see of an exception: its message and its built-in class. A CallError is passed as it is."""
-    if isinstance(error, CallError):
+def _failure(error: BaseException) -> CallError | Suspended:
+    """What a script may see of an exception: its message and its built-in class. Ours are passed as they are."""
+    if isinstance(error, CallError | Suspended):
         return error
     return CallError("tool_error", _text(error), exception=_builtin_class(error))
 

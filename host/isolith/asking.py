@@ -6,7 +6,7 @@ import inspect
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
-from isolith.outcome import PendingCall
+from isolith.waiting import pending_call, put_down
 from isolith_bindings.connector import Checks
 from isolith_bindings.policy import ungoverned
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from isolith.journal.model import Call
+    from isolith.outcome import PendingCall
     from isolith.record import CallRecorder
     from isolith.use import Use
-    from isolith_bindings.connector import CallContext
+    from isolith_bindings.connector import CallContext, Suspended
 
 EXPIRY = timedelta(days=7)
 """How long a question waits, where the host does not say otherwise. Nobody's answer ends the run."""
@@ -41,6 +42,12 @@ class Asker:
         expires_at = datetime.now(UTC) + self._expiry
         call = await self._recorder.asked(use, reason, effect, expires_at)
         return None if call.status == "approved" else question(use, call)
+
+    async def put_off(self, use: Use, suspended: Suspended) -> PendingCall:
+        """A call that was made, and whose server asks. Raises JournalError."""
+        reason, kept = put_down(use, suspended)
+        call = await self._recorder.put_off(use, reason, kept, datetime.now(UTC) + self._expiry)
+        return question(use, call)
 
     async def _effect(self, use: Use) -> str | None:
         """What the method's `preview` says it would do. A preview that fails says so, and the person is asked."""
@@ -70,13 +77,4 @@ def _check(use: Use) -> None:
 
 def question(use: Use, call: Call) -> PendingCall:
     """What waits, as the outcome shows it."""
-    connector, method = use.names
-    reason = call.reason or "it needs a person's answer"
-    return PendingCall(
-        call_id=use.call_id,
-        connector=connector,
-        method=method,
-        arguments=use.arguments,
-        digest=call.digest,
-        reason=f"{reason}; it would: {call.effect}" if call.effect else reason,
-    )
+    return pending_call(use.call_id, use.arguments, call)

@@ -8,23 +8,23 @@ The guest can ask for a call. It cannot say that one happened, answer its own, o
 from __future__ import annotations
 
 import asyncio
-import functools
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from isolith.allowance import Allowance
-from isolith.artifacts import ArtifactStore, CallArtifacts, with_references
+from isolith.artifacts import ArtifactStore, with_references
 from isolith.asking import Asker, question
+from isolith.call_context import Contexts
 from isolith.call_frames import answer_frame, diagnostic_of, error_frame, error_text, outcome_text
 from isolith.call_variants import of_page, resolve_call
 from isolith.internal import internal_error
 from isolith.journal.errors import JournalError
 from isolith.patience import within_time
-from isolith.questions import Asked
+from isolith.questions import Questioner
 from isolith.turns import Turns
 from isolith.use import HOST, HOST_SHOWN, Identity, Use
-from isolith_bindings.connector import Answer, CallContext, Question, unheard
+from isolith_bindings.connector import Suspended
 from isolith_bindings.errors import CallError
 from isolith_bindings.policy import Policy, denied
 from isolith_runtime.guest import codec
@@ -74,7 +74,9 @@ class CallDesk:
         self._allowance = self.allowance or Allowance(self.budgets)
         self._owed = self._last = self._refused = 0
         self._closed = self._held = False
-        self._asker = None if self.recorder is None else Asker(self.recorder, self._context)
+        self._contexts = Contexts(self.identity, self.budgets.call_s, self.artifacts)
+        self._asker = None if self.recorder is None else Asker(self.recorder, self._contexts.of)
+        self._questioner = Questioner(self.questions, self.identity, self.events, keeps=self.recorder is not None)
         self._writing: set[asyncio.Task[None]] = set()
 
     @property
@@ -268,7 +270,19 @@ class CallDesk:
         use.task = None
         if pending is None:
             self.approve(use, None)
-            return
+        else:
+            self._wait(use, pending)
+
+    async def _put_off(self, use: Use, suspended: Suspended) -> None:
+        """Its server asks a person: the call is made again with the answer."""
+        if self._asker is None:
+            raise CallError("tool_error", "its server asks a person, and nothing here keeps a run that waits")
+        pending = await self._asker.put_off(use, suspended)
+        if use.open:
+            use.task, use.approved = None, False
+            self._wait(use, pending)
+
+    def _wait(self, use: Use, pending: PendingCall) -> None:
         use.status, use.pending = "pending", pending
         self.events.append("call_pending", **{**pending.model_dump(), "arguments": pending.arguments})
         self.waits()
@@ -286,9 +300,12 @@ class CallDesk:
             if self.recorder is not None:
                 await self.recorder.started(use)
             self.events.append("call_started", call_id=use.call_id, connector=connector, method=method)
-            value = await within_time(use, self.budgets, self.events, self._perform)
-            if use.open:
-                await self._complete(use, value)
+            try:
+                value = await within_time(use, self.budgets, self.events, self._perform)
+                if use.open:
+                    await self._complete(use, value)
+            except Suspended as suspended:
+                await self._put_off(use, suspended)
         except CallError as error:
             await self._fail_made(use, error)
         except JournalError as error:
@@ -310,29 +327,9 @@ class CallDesk:
             return await self.services.call(use.frame.method, use.arguments)
         arguments = cast("dict[str, object]", with_references(use.arguments, self.artifacts))
         given, cursor = of_page(arguments) if use.variant == "pages" else (arguments, None)
-        context = replace(self._context(use), progress=progress, variant=use.variant, cursor=cursor)
-        if self.questions is not None:
-            context = replace(context, ask=functools.partial(self._pass_on, use, self.questions, given))
-        value = await use.connector.call(use.method, given, context)
+        context = replace(self._contexts.of(use), progress=progress, variant=use.variant, cursor=cursor)
+        value = await use.connector.call(use.method, given, self._questioner.during(use, given, context))
         return value if use.variant else self.catalog.observations.saw(use.connector.name, use.method, value)
-
-    async def _pass_on(self, use: Use, ask: Questions, arguments: dict[str, object], question: Question) -> Answer:
-        connector, method = use.names
-        self.events.append("question", call_id=use.call_id, message=question.message, url=question.url)
-        who = self.identity
-        asked = Asked(question, who.execution_id, use.call_id, connector, method, arguments, who.principal, who.session)
-        return await ask(asked)
-
-    def _context(self, use: Use) -> CallContext:
-        return CallContext(
-            execution_id=self.identity.execution_id,
-            call_id=use.call_id,
-            principal=self.identity.principal,
-            session=self.identity.session,
-            deadline_s=self.budgets.call_s,
-            progress=unheard,
-            artifacts=CallArtifacts(self.artifacts, use.number),
-        )
 
     async def _complete(self, use: Use, value: object) -> None:
         limit = None if use.frame.connector == HOST else self.budgets.result_bytes

@@ -11,7 +11,7 @@ import logging
 import sys
 from contextlib import redirect_stdout
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 
 import structlog
 import typer
@@ -126,6 +126,10 @@ def run(  # noqa: PLR0913 - one parameter a flag
     configured: Configured = None,
     policy: PolicyName = None,
     check: Annotated[CheckMode, typer.Option(help="What is done about a script that is wrong.")] = "strict",
+    questions: Annotated[
+        Literal["decline", "pause"],
+        typer.Option(help="What a server asks a person during a call: declined, or the run waits for an answer."),
+    ] = "decline",
     cpu_ms: Annotated[int | None, typer.Option(metavar="N", help="CPU time of the script.")] = None,
     fuel: Annotated[int | None, typer.Option(metavar="N", help="Instructions, instead of CPU time.")] = None,
     timeout: Annotated[float | None, typer.Option(metavar="SECONDS", help="From begin to end.")] = None,
@@ -156,10 +160,11 @@ def run(  # noqa: PLR0913 - one parameter a flag
             policy=command.policy_of(policy, config),
             ceilings=config.config.granted if config else None,
             journal=executions_command.journal_url() if specs or config else None,
-            origin=executions_command.origin_of(specs, configured, policy),
+            origin=executions_command.origin_of(specs, configured, policy, pause=questions == "pause"),
             tend=False,
             check=check,
             reverts=config.config.reverts if config else None,
+            questions="pause" if questions == "pause" else None,
         )
         # Stdout is for the answer: what a connector prints goes with everything else.
         with redirect_stdout(sys.stderr), terminal.progress() as progress:

@@ -60,8 +60,8 @@ class CodeMode:
     says so; `off`. `ceilings`: how far a caller may raise a budget. `home`: where images are kept, in place of the
     user's cache folder. `reverts`: what undoes methods that do not say so themselves, `connector.method` to a `Revert`
     or to another `connector.method`. `questions`: answers what a server asks a person during a call (MCP's
-    elicitation); without it, declined at once. Use it as `async with`, so that connectors are closed; safe for many
-    executions at a time, in one event loop.
+    elicitation), or `pause`, and the run waits for a person; without it, declined at once. Use it as `async with`, so
+    that connectors are closed; safe for many executions at a time, in one event loop.
     """
 
     def __init__(  # noqa: PLR0913 - all are options
@@ -78,7 +78,7 @@ class CodeMode:
         reverts: Mapping[str, Revert | str] | None = None,
         questions: Questions | None = None,
     ) -> None:
-        self._questions = questions
+        self._questions: Questions | None = questions
         self.policy = as_policy(policy)
         self.connectors: list[Connector] = [govern(as_connector(connector), self.policy) for connector in connectors]
         self.catalog = SnippetCatalog(self.connectors, self.policy, self._call_snippet)
@@ -154,14 +154,17 @@ class CodeMode:
         who: str = "the host",
         digest: str | None = None,
         arguments: dict[str, object] | None = None,
+        answer: dict[str, object] | None = None,
     ) -> Outcome:
-        """Let a pending call be made, with its own arguments or with these.
+        """Let a pending call be made, with its own arguments or with these; or give the `answer` its server asks for.
 
         Where nothing is pending then, the run goes on to its next end, which is the outcome. Raises JournalError:
-        AlreadyDecided, DigestMismatch, UnknownEntry.
+        AlreadyDecided, DigestMismatch, UnknownEntry; and UsageError for an answer that does not fit.
         """
         runs = await self.runs()
-        return await runs.decide(execution_id, call_id, "approve", who=who, digest=digest, arguments=arguments)
+        return await runs.decide(
+            execution_id, call_id, "approve", who=who, digest=digest, arguments=arguments, answer=answer
+        )
 
     async def reject(
         self,
@@ -221,6 +224,8 @@ class CodeMode:
         return Durable(Ledger(self._journals.open, self._owner), self._keep_on, None, self._origin)
 
     def _may_ask(self) -> bool:
+        if self._questions == "pause":
+            return True
         every = (method for connector in self.connectors for method in offered(connector).values())
         return any(method.policy == "ask" for method in every)
 

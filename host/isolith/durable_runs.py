@@ -17,9 +17,10 @@ from isolith.history import History, load_history
 from isolith.journal.errors import Leased, UnknownEntry, WrongStatus
 from isolith.journal.model import Answer
 from isolith.ledger import LEASE, How, Ledger
-from isolith.outcome import Outcome, PendingCall
+from isolith.outcome import Outcome
 from isolith.record import expired
 from isolith.rollback import Undoer, roll_back
+from isolith.waiting import Given, edited, encoded, pending_call, seen_digest
 from isolith_runtime.errors import HibernationError
 from isolith_runtime.guest import codec
 
@@ -30,14 +31,13 @@ if TYPE_CHECKING:
     from isolith.journal.journal import Journal
     from isolith.journal.model import Call, Decided, Verdict
     from isolith.journal.statuses import ExecutionStatus
+    from isolith.outcome import PendingCall
     from isolith_runtime.driver import Supply
 
     Begin = Callable[[History, Budgets, Durable], Execution]
     """Starts an execution that goes on with a history, under these budgets."""
 
 NOBODY = "nobody named"
-_SHORT = 12
-"""Characters of a digest that are enough to tell it from others."""
 
 
 def owner_name() -> str:
@@ -76,22 +76,23 @@ class DurableRuns:
         who: str = NOBODY,
         digest: str | None = None,
         arguments: dict[str, object] | None = None,
+        answer: dict[str, object] | None = None,
         reason: str | None = None,
         go_on: bool = True,
     ) -> Outcome:
         """Answer one pending call. The answer that leaves nothing pending goes on with the run, to its next end.
 
         `digest`: of the arguments that were looked at, or the first 12 characters of it; an answer about others is
-        refused. Without one, the answer is about what is pending now. Raises AlreadyDecided, DigestMismatch,
-        UnknownEntry.
+        refused. Without one, the answer is about what is pending now. `answer`: what its server asks for, where it
+        does. Raises AlreadyDecided, DigestMismatch, UnknownEntry, UsageError for an answer that does not fit.
         """
         number = _number(execution_id, call_id)
-        known = (await self.journal.calls.get(execution_id, number)).digest
-        if digest is None or (len(digest) >= _SHORT and known.startswith(digest)):
-            digest = known
-        edited = None if arguments is None else codec.dumps(arguments)
-        answer = Answer(execution_id, number, digest, verdict, who, edited, reason)
-        decided = await self.journal.approvals.decide(answer)
+        call = await self.journal.calls.get(execution_id, number)
+        said = encoded(call, verdict, Given(arguments, answer))
+        seen = seen_digest(call, digest)
+        decided = await self.journal.approvals.decide(
+            Answer(execution_id, number, seen, verdict, who, said, reason, call.asked)
+        )
         return await self._after(decided, go_on=go_on)
 
     async def _after(self, decided: Decided, *, go_on: bool) -> Outcome:
@@ -278,12 +279,5 @@ def _number(execution_id: str, call_id: str | int) -> int:
 
 
 def _pending(call: Call) -> PendingCall:
-    reason = call.reason or "it needs a person's answer"
-    return PendingCall(
-        call_id=f"{call.execution_id}.{call.number}",
-        connector=call.connector,
-        method=call.method,
-        arguments=cast("dict[str, object]", codec.loads(call.arguments)),
-        digest=call.digest,
-        reason=f"{reason}; it would: {call.effect}" if call.effect else reason,
-    )
+    arguments = edited(call) or cast("dict[str, object]", codec.loads(call.arguments))
+    return pending_call(f"{call.execution_id}.{call.number}", arguments, call)

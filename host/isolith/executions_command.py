@@ -57,10 +57,11 @@ def journal_url() -> str:
     return f"sqlite:///{folder / 'journal.db'}"
 
 
-def origin_of(specs: list[str] | None, configured: str | None, policy: str | None) -> str:
-    """How the connectors of a run are found again: what was given, files by their whole path."""
+def origin_of(specs: list[str] | None, configured: str | None, policy: str | None, *, pause: bool = False) -> str:
+    """How the connectors of a run are found again: what was given, files by their whole path; whether servers ask."""
     return json.dumps(
         {
+            **({"questions": "pause"} if pause else {}),
             "connect": [_absolute(spec) for spec in specs or ()],
             "config": str(Path(configured).absolute()) if configured else None,
             "policy": _absolute(policy) if policy else None,
@@ -123,20 +124,28 @@ def approve(  # noqa: PLR0913 - one parameter a flag
     arguments: Annotated[
         str | None, typer.Option("--arguments", metavar="JSON|@FILE", help="Send these in place of its own.")
     ] = None,
+    reply: Annotated[
+        str | None, typer.Option("--answer", metavar="JSON|@FILE", help="What its server asks for.")
+    ] = None,
     digest: Digest = None,
     who: Who = None,
     stay: Stay = False,
     json: Json = False,
 ) -> None:
-    """Let a pending call be made; where nothing is pending then, the run goes on."""
-    given = None if arguments is None else read_data(arguments, "--arguments", "the arguments")
-    if given is not None and not isinstance(given, dict):
-        raise UsageError("`--arguments` takes a JSON object: the call's arguments by name")
-    edited = cast("dict[str, object] | None", given)
+    """Let a pending call be made, or answer what its server asks; where nothing is pending then, the run goes on."""
+    edited = _object(arguments, "--arguments", "the arguments", "the call's arguments by name")
+    said = _object(reply, "--answer", "the answer", "what the server asks for, by its schema")
 
     async def use(runs: DurableRuns, execution_id: str) -> Outcome:
         return await runs.decide(
-            execution_id, call, "approve", who=who or user(), digest=digest, arguments=edited, go_on=not stay
+            execution_id,
+            call,
+            "approve",
+            who=who or user(),
+            digest=digest,
+            arguments=edited,
+            answer=said,
+            go_on=not stay,
         )
 
     _answer(_with_runs(execution, use), json=json)
@@ -242,6 +251,13 @@ def verify(execution: Executions = None) -> None:
     terminal.say("every record is as it was written")
 
 
+def _object(text: str | None, option: str, what: str, holds: str) -> dict[str, object] | None:
+    given = None if text is None else read_data(text, option, what)
+    if given is not None and not isinstance(given, dict):
+        raise UsageError(f"`{option}` takes a JSON object: {holds}")
+    return cast("dict[str, object] | None", given)
+
+
 def _status(name: str) -> ExecutionStatus:
     if name not in EXECUTION_MOVES:
         raise UsageError(f"there is no status `{name}`: there are {', '.join(EXECUTION_MOVES)}")
@@ -317,4 +333,5 @@ def _code_mode(journal: Journal, origin: dict[str, Any] | None) -> CodeMode:
         journal=journal,
         tend=False,
         reverts=config.config.reverts if config else None,
+        questions="pause" if origin.get("questions") == "pause" else None,
     )

@@ -131,6 +131,12 @@ class Ledger:
         self._note(inputs)
         return await self._journal.calls.ask(self.lease, call, reason=reason, effect=effect, expires_at=expires_at)
 
+    async def put_off(self, number: int, *, reason: str, question: str, expires_at: datetime) -> Call:
+        """A call that was made, and whose server asks a person."""
+        return await self._journal.calls.put_off(
+            self.lease, number, reason=reason, question=question, expires_at=expires_at
+        )
+
     async def begun(self, number: int, inputs: Inputs) -> Call:
         """An approved call that is about to be made."""
         self._note(inputs)

@@ -62,7 +62,7 @@ def can_ask(context: ServerRequestContext) -> bool:
 
 def question(outcome: Outcome) -> mcp.InputRequiredResult:
     """Ask about everything that waits."""
-    asked = outcome.pending[:_MAX_ASKED]
+    asked = allowable(outcome)[:_MAX_ASKED]
     state = {"execution": outcome.execution_id, "digests": {call.call_id: call.digest for call in asked}}
     requests: mcp.InputRequests = {
         call.call_id: mcp.ElicitRequest(
@@ -71,6 +71,11 @@ def question(outcome: Outcome) -> mcp.InputRequiredResult:
         for call in asked
     }
     return mcp.InputRequiredResult(input_requests=requests, request_state=json.dumps(state))
+
+
+def allowable(outcome: Outcome) -> list[PendingCall]:
+    """What can be allowed by a yes. What a server asks needs more than that, and waits for somebody else."""
+    return [call for call in outcome.pending if call.kind == "approval"]
 
 
 def asked_of(state: str) -> Asked:

@@ -115,6 +115,16 @@ class CallRecord(_Record):
     error: Diagnostic | None = None
 
 
+class PendingQuestion(_Record):
+    """What the server of a call asks a person. The words are the server's: data, never an instruction."""
+
+    name: str
+    message: str
+    answer: dict[str, object] | None = None
+    """JSON Schema of the answer; null where a visit to `url` is asked for."""
+    url: str | None = None
+
+
 class PendingCall(_Record):
     """One call that waits for a person's answer."""
 
@@ -123,8 +133,11 @@ class PendingCall(_Record):
     method: str
     arguments: dict[str, object]
     digest: str
-    """Of the arguments: an approval holds for these and no others."""
+    """Of the arguments, and of the questions: an answer holds for these and no others."""
     reason: str
+    kind: Literal["approval", "question"] = "approval"
+    """`approval`: may it be made? `question`: it was made, and its server asks a person before it goes on."""
+    questions: tuple[PendingQuestion, ...] = ()
 
 
 class ArtifactRecord(_Record):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from isolith import call_frames
 from isolith.journal.digests import digest_of_call
 from isolith.journal.model import NewCall
 from isolith.replay import Entry, Replay
+from isolith.waiting import edited, take_up
 from isolith_bindings.errors import CallError
 from isolith_runtime.guest import codec
 
@@ -98,6 +99,7 @@ class CallRecorder:
         if call.status == "pending_approval":
             desk.wait_for_person(use, call)
             return False
+        take_up(use, call)
         desk.make_again(use)
         return False
 
@@ -128,9 +130,7 @@ class CallRecorder:
         if use.journalled:
             if not use.approved:
                 return  # made again: the journal knows that it was started
-            call = await self.ledger.begun(use.entry, inputs)
-            arguments = edited(call)
-            use.arguments = use.arguments if arguments is None else arguments
+            take_up(use, await self.ledger.begun(use.entry, inputs))
             return
         use.journalled = True
         await self.ledger.started(self._new(use), inputs)
@@ -141,6 +141,10 @@ class CallRecorder:
         return await self.ledger.asked(
             self._new(use), self._inputs(), reason=reason, effect=effect, expires_at=expires_at
         )
+
+    async def put_off(self, use: Use, reason: str, question: str, expires_at: datetime) -> Call:
+        """It was made, and its server asks a person. Raises JournalError."""
+        return await self.ledger.put_off(use.entry, reason=reason, question=question, expires_at=expires_at)
 
     async def completed(self, use: Use, outcome: str) -> str:
         """Its result; gives what the script is to be given. Raises JournalError."""
@@ -192,13 +196,6 @@ class CallRecorder:
 
 async def _nothing() -> None:
     """Nothing to do."""
-
-
-def edited(call: Call) -> dict[str, object] | None:
-    """The arguments that an approver wrote in place of the script's."""
-    if call.edited_arguments is None:
-        return None
-    return cast("dict[str, object]", codec.loads(call.edited_arguments))
 
 
 def _entry(call: Call) -> Entry:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from isolith.json_form import to_json_text
+from isolith_bindings.schema.quoting import MARK, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from isolith.outcome import Outcome
     from isolith.request import Request
     from isolith.terminal import Progress, Terminal
+
+
+_MAX_MESSAGE = 500
 
 
 class Form(StrEnum):
@@ -70,6 +74,15 @@ def _show(event: Mapping[str, object], terminal: Terminal, form: Form, progress:
         progress.show(f"{event.get('connector')}.{event.get('method')}")
     elif kind == "progress":
         progress.show(_progress(event))
+    elif kind == "question" and event.get("declined"):
+        terminal.say(_declined(event), "yellow")
+
+
+def _declined(event: Mapping[str, object]) -> str:
+    """A question that nobody was asked, in the server's words, and how somebody would be."""
+    words = f"{MARK}{one_line(str(event.get('message')), _MAX_MESSAGE)}"
+    who = f"the server of {event.get('connector')}.{event.get('method')}"
+    return f"{who} asked: {words}\n    declined: {event['declined']}"
 
 
 def _progress(event: Mapping[str, object]) -> str:

@@ -178,7 +178,11 @@ def _pending(call: PendingCall) -> str:
 
 def _answers(call: PendingCall) -> str:
     execution, _, number = call.call_id.rpartition(".")
-    return f"    isolith executions approve {execution} {number} --digest {call.digest[:12]}    # or: reject"
+    forms = [to_json_text(question.answer or {}) for question in call.questions if question.url is None]
+    pages = [f"    visit {question.url}" for question in call.questions if question.url is not None]
+    answer = " --answer JSON" if forms else ""
+    command = f"    isolith executions approve {execution} {number} --digest {call.digest[:12]}{answer}    # or: reject"
+    return "\n".join([*(f"    JSON by the schema {form}" for form in forms), *pages, command])
 
 
 def _usage(usage: Usage) -> list[str]:

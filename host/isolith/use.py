@@ -10,7 +10,7 @@ from isolith.outcome import CallRecord, CallStatus, Diagnostic, PendingCall
 if TYPE_CHECKING:
     import asyncio
 
-    from isolith_bindings.connector import Connector, Method, Variant
+    from isolith_bindings.connector import Connector, Method, Resumed, Variant
     from isolith_bindings.rules import OnRejection
     from isolith_runtime import protocol
 
@@ -54,6 +54,8 @@ class Use:
     """Whether the journal has an entry that is not settled."""
     approved: bool = False
     on_rejection: OnRejection = "raise"
+    resumed: Resumed | None = None
+    """What its server asked, and what was said to that."""
     arguments: dict[str, object] = field(default_factory=dict[str, object])
     """What is sent: what the script gave, or what the approver wrote instead."""
 

@@ -145,6 +145,9 @@ class Guest:
         Only while `RESTING`. No batch is reported after it.
         """
         self.state = State.RUNNING
+        if self._asleep is not None:
+            put_away(self._asleep)  # it was never woken: what was kept of it still is all there is
+            return
         self._put_away = put_away
         with self._lock:
             resident, self._resident = self._resident, True

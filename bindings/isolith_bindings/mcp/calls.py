@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import mcp_types as types
 
+from isolith_bindings.connector import Suspended
 from isolith_bindings.errors import CallError
 from isolith_bindings.mcp.extras import EXTRAS, prompt_messages, resource_contents
-from isolith_bindings.mcp.failures import BadAnswer, ProtocolError
+from isolith_bindings.mcp.failures import ProtocolError
 from isolith_bindings.mcp.listing import all_pages
-from isolith_bindings.mcp.questions import asked_person
+from isolith_bindings.mcp.questions import asked_person, question_of
+from isolith_bindings.mcp.rounds import Rounds
 from isolith_bindings.mcp.unwrap import tool_value
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
     from isolith_bindings.connector import CallContext
     from isolith_bindings.mcp.catalogue import Bound
     from isolith_bindings.mcp.connection import Connection
     from isolith_bindings.mcp.questions import Questions
-
-MAX_ROUNDS = 10
-"""How often a server may answer a call with questions."""
-
-_PAUSE_S = (0.05, 0.1, 0.25)
 
 
 @dataclass(frozen=True)
@@ -40,7 +34,7 @@ class Order:
 
 
 async def make(connection: Connection, order: Order, context: CallContext, questions: Questions) -> object:
-    """Make the call and give its value. Raises CallError, ConnectionBroke, ProtocolError and BadAnswer."""
+    """Make the call and give its value. Raises CallError, Suspended, ConnectionBroke, ProtocolError and BadAnswer."""
     bound = order.bound
     if bound.kind in _LISTS:
         return await _list(connection, bound, context)
@@ -51,11 +45,11 @@ async def make(connection: Connection, order: Order, context: CallContext, quest
 
     with questions.during(context):
         try:
-            result = await _rounds(send, context, questions)
+            result = await Rounds(send, context, questions).result()
         except ProtocolError as error:
             if error.code != types.URL_ELICITATION_REQUIRED or not await _visited(error, context):
                 raise
-            result = await _rounds(send, context, questions)
+            result = await Rounds(send, context, questions).result()
     if context.variant == "raw":
         return result
     if bound.kind == "resources/read":
@@ -79,61 +73,21 @@ def _request(order: Order, responses: types.InputResponses | None, state: str | 
     return types.CallToolRequest(params=types.CallToolRequestParams.model_validate(params))
 
 
-async def _rounds(
-    send: Callable[[types.InputResponses | None, str | None], Awaitable[dict[str, object]]],
-    context: CallContext,
-    questions: Questions,
-) -> dict[str, object]:
-    """Send, and answer what is asked, until there is a result. `requestState` goes back as it came."""
-    result = await send(None, None)
-    for number in range(MAX_ROUNDS):
-        kind = result.get("resultType", "complete")
-        if kind == "complete":
-            return result
-        if kind != "input_required":
-            raise BadAnswer(f"the result is of a kind that was not offered: {kind!r}")
-        asked, state = result.get("inputRequests"), result.get("requestState")
-        responses: types.InputResponses | None = None
-        if isinstance(asked, dict) and asked:
-            requests = cast("dict[str, object]", asked)
-            responses = await _all_answers(requests, context, questions)
-        else:
-            await asyncio.sleep(_PAUSE_S[min(number, len(_PAUSE_S) - 1)])
-        result = await send(responses, state if isinstance(state, str) else None)
-    raise CallError("tool_error", f"the server asked {MAX_ROUNDS} times in a row and did not come to an end")
-
-
-async def _all_answers(
-    requests: Mapping[str, object], context: CallContext, questions: Questions
-) -> dict[str, types.InputResponse]:
-    """All at once, so that a person sees all questions. The first that fails ends the others."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = {key: group.create_task(questions.answer(request, context)) for key, request in requests.items()}
-    except* CallError as errors:
-        raise _first(errors) from None
-    return {key: task.result() for key, task in tasks.items()}
-
-
-def _first(errors: BaseExceptionGroup[CallError]) -> CallError:
-    found: BaseException = errors
-    while isinstance(found, BaseExceptionGroup):
-        found = cast("BaseExceptionGroup[BaseException]", found).exceptions[0]
-    return cast("CallError", found)
-
-
 async def _visited(error: ProtocolError, context: CallContext) -> bool:
-    """Whether a person went to all the pages that a server says they have to (2025-11-25)."""
+    """Whether a person went to all the pages that a server says they have to (2025-11-25). Raises Suspended."""
     data: object = error.data
     pages = cast("dict[str, object]", data).get("elicitations") if isinstance(data, dict) else None
     listed = cast("list[object]", pages) if isinstance(pages, list) else []
-    for page in listed:
-        if not isinstance(page, dict):
-            return False
-        answer = await asked_person(cast("dict[str, object]", page), context)
+    known = [cast("dict[str, object]", page) for page in listed if isinstance(page, dict)]
+    if not known or len(known) < len(listed):
+        return False
+    if context.waits:
+        raise Suspended({str(number): question_of(page) for number, page in enumerate(known)}, {})
+    for page in known:
+        answer = await asked_person(page, context)
         if answer.action != "accept":
             return False
-    return bool(listed)
+    return True
 
 
 _LISTS: dict[str, type[types.ListResourcesRequest | types.ListResourceTemplatesRequest | types.ListPromptsRequest]] = {

@@ -196,7 +196,7 @@ class McpServer:
     # calls
 
     async def call(self, method: Method, arguments: Mapping[str, object], context: CallContext) -> object:
-        """Make one call. Raises CallError and nothing else; cancellation passes through and reaches the server."""
+        """Make one call. Raises CallError, and Suspended; cancellation passes through and reaches the server."""
         tool = f"{self.name}.{method.name}"
         try:
             bound = await self._bound(method, tool, context)

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from mcp.client.session import ClientRequestContext, ListRootsFnT, SamplingFnT
 
-    from isolith_bindings.connector import CallContext, JsonSchema
+    from isolith_bindings.connector import Answer, CallContext, JsonSchema
 
+ELICITATION = "elicitation/create"
 _LONGEST_MESSAGE = 4_000
 
 
@@ -90,12 +91,9 @@ class Questions:
 
     # since 2026-07-28
 
-    async def answer(self, request: object, context: CallContext) -> types.InputResponse:
+    async def answer(self, method: object, params: dict[str, object], context: CallContext) -> types.InputResponse:
         """Answer one question inside a result. Raises CallError for one that was not offered."""
-        asked = cast("dict[str, object]", request) if isinstance(request, dict) else {}
-        method, given = asked.get("method"), asked.get("params")
-        params = cast("dict[str, object]", given) if isinstance(given, dict) else {}
-        if method == "elicitation/create":
+        if method == ELICITATION:
             return await asked_person(params, context)
         if method == "roots/list" and self.roots:
             return self._roots()
@@ -107,15 +105,24 @@ class Questions:
         raise CallError("tool_error", f"the server asks for `{method}`, which it was not offered")
 
 
-async def asked_person(params: Mapping[str, object], context: CallContext) -> types.ElicitResult:
-    """Put a server's question to whoever answers for this call. Raises CallError for an answer that is none."""
+def question_of(params: Mapping[str, object]) -> Question:
+    """What a server asks a person, as far as it has the form of that."""
     schema, url, message = params.get("requestedSchema"), params.get("url"), params.get("message")
-    question = Question(
+    return Question(
         message=message[:_LONGEST_MESSAGE] if isinstance(message, str) else "",
         schema=cast("JsonSchema", schema) if isinstance(schema, dict) else None,
         url=url if isinstance(url, str) else None,
     )
-    answer = await context.ask(question)
+
+
+async def asked_person(params: Mapping[str, object], context: CallContext) -> types.ElicitResult:
+    """Put a server's question to whoever answers for this call. Raises CallError for an answer that is none."""
+    question = question_of(params)
+    return elicit_result(question, await context.ask(question))
+
+
+def elicit_result(question: Question, answer: Answer) -> types.ElicitResult:
+    """An answer in the form of the protocol. Raises CallError for one that has none."""
     content = dict(answer.content or {}) if answer.action == "accept" and question.url is None else None
     try:
         return types.ElicitResult.model_validate({"action": answer.action, "content": content})

@@ -135,7 +135,23 @@ class Calls:
             transaction.hold(lease)
             asked = _load(transaction.connection, lease.execution_id, number)["asked"] + 1
             values: Row = {"asked": asked, **_question(reason, effect, expires_at)}
-            return call_of(_move(transaction, lease.execution_id, number, "pending_approval", values))
+            return call_of(_move(transaction, lease.execution_id, number, "pending_approval", values, ("unknown",)))
+
+        return await self._store.write(work, hard=True)
+
+    async def put_off(
+        self, lease: Lease, number: int, *, reason: str, question: Encoded, expires_at: datetime | None = None
+    ) -> Call:
+        """A `started` call whose server asks a person: `pending_approval`, to be made again with the answer.
+
+        Raises LeaseLost, WrongStatus, TooLarge.
+        """
+
+        def work(transaction: Transaction) -> Call:
+            transaction.hold(lease)
+            asked = _load(transaction.connection, lease.execution_id, number)["asked"] + 1
+            values: Row = {"asked": asked, **_question(reason, None, expires_at), "question": question}
+            return call_of(_move(transaction, lease.execution_id, number, "pending_approval", values, ("started",)))
 
         return await self._store.write(work, hard=True)
 
@@ -258,7 +274,7 @@ def _row(transaction: Transaction, lease: Lease, call: NewCall, status: CallStat
 
 def _question(reason: str, effect: str | None, expires_at: datetime | None) -> Row:
     expiry = None if expires_at is None else to_micros(expires_at)
-    return {"reason": reason, "effect": effect, "expires_at": expiry}
+    return {"reason": reason, "effect": effect, "expires_at": expiry, "question": None}
 
 
 def _outcome(transaction: Transaction, execution_id: str, number: int, outcome: Encoded | None) -> Row:

@@ -157,6 +157,8 @@ class Call:
     asked: int
     """How often a person was asked: the round that a decision belongs to."""
     on_rejection: OnRejection
+    question: Encoded | None = None
+    """What its server asks a person, and all that is needed to make it again: `edited_arguments` is the answer then."""
 
     @property
     def duration(self) -> timedelta | None:

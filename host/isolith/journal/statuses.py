@@ -39,7 +39,8 @@ EXECUTION_MOVES: Final[dict[ExecutionStatus, frozenset[ExecutionStatus]]] = {
 CALL_MOVES: Final[dict[CallStatus, frozenset[CallStatus]]] = {
     "pending_approval": frozenset({"approved", "rejected", "expired", "cancelled"}),
     "approved": frozenset({"started", "cancelled"}),
-    "started": frozenset({"completed", "failed", "cancelled", "unknown"}),
+    # Its server may ask a person: then it is made again with the answer.
+    "started": frozenset({"completed", "failed", "cancelled", "unknown", "pending_approval"}),
     # Made again under its idempotency key, asked about, or settled by a person who looked.
     "unknown": frozenset({"started", "pending_approval", "completed", "failed", "reverting"}),
     "completed": frozenset({"reverting"}),

@@ -10,7 +10,7 @@ import pytest
 
 from isolith_bindings.connector import Answer, CallContext, Question, Variant
 from isolith_bindings.errors import CallError
-from isolith_bindings.mcp import calls
+from isolith_bindings.mcp import calls, rounds
 from isolith_bindings.mcp.catalogue import read_catalogue
 from isolith_bindings.mcp.failures import BadAnswer, ProtocolError
 from isolith_bindings.mcp.listing import Listing
@@ -93,9 +93,9 @@ async def test_a_server_that_only_wants_to_be_asked_again() -> None:
 
 async def test_rounds_without_end_end() -> None:
     scripted = Scripted(asks(one=ELICIT))
-    with pytest.raises(CallError, match=f"asked {calls.MAX_ROUNDS} times in a row"):
+    with pytest.raises(CallError, match=f"asked {rounds.MAX_ROUNDS} times in a row"):
         await call(scripted)
-    assert len(scripted.sent) == calls.MAX_ROUNDS + 1
+    assert len(scripted.sent) == rounds.MAX_ROUNDS + 1
 
 
 @pytest.mark.parametrize("kind", ["task", "odd", 3, None])

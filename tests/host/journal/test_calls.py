@@ -185,7 +185,7 @@ async def test_every_move_is_of_the_table_or_refused(journal: Journal, clock: Cl
         "reverted": ("reverted", lambda lease: journal.calls.end_revert(lease, 1, "reverted")),
         "revert_failed": ("revert_failed", lambda lease: journal.calls.end_revert(lease, 1, "revert_failed")),
     }
-    only = {"begin": {"approved"}, "repeat": {"unknown"}}
+    only = {"begin": {"approved"}, "repeat": {"unknown"}, "ask_again": {"unknown"}, "put_off": {"started"}}
     for name, (after, way) in ways.items():
         lease = await created(journal)
         call = await brought_to(journal, lease, before)
