@@ -12,9 +12,8 @@ from isolith.call_frames import diagnostic_of
 from isolith.call_variants import resolve_call
 from isolith.journal import model
 from isolith.journal.errors import WrongStatus
-from isolith.record import CallRecorder, expired, rejected
+from isolith.record import CallRecorder, edited, expired, rejected
 from isolith.use import HOST, HOST_SHOWN, Identity, Use
-from isolith.waiting import edited
 from isolith_bindings.errors import CallError
 from isolith_runtime import protocol
 from isolith_runtime.driver import State
@@ -72,6 +71,7 @@ class Durability:
         self.recorder.before_outcome = self._keep_artifacts
         self._image = ""
         self._execution_id = ""
+        self._created: asyncio.Task[None] | None = None
         for artifact, content in () if self._history is None else self._history.artifacts:
             artifacts.restore(artifact.handle, content, mime=artifact.mime, name=artifact.name)
             self._kept += 1
@@ -107,21 +107,21 @@ class Durability:
             return start if self.asleep is None else None
         order, recording = self._order, self._inputs.recording()
         text = order.script if isinstance(order.script, str) else order.script.decode("utf-8", "replace")
-        await self._durable.ledger.create(
-            model.Order(
-                execution_id=execution_id,
-                script=text,
-                input=codec.dumps(order.input),
-                principal=order.principal,
-                session=order.session,
-                budgets=order.budgets.model_dump_json(),
-                image_digest=self._image,
-                snippets=json.dumps(dict(order.snippets)),
-                origin=self._durable.origin,
-                seed=recording.seed,
-                started_ns=recording.started_ns,
-            )
+        new = model.Order(
+            execution_id=execution_id,
+            script=text,
+            input=codec.dumps(order.input),
+            principal=order.principal,
+            session=order.session,
+            budgets=order.budgets.model_dump_json(),
+            image_digest=self._image,
+            snippets=json.dumps(dict(order.snippets)),
+            origin=self._durable.origin,
+            seed=recording.seed,
+            started_ns=recording.started_ns,
         )
+        self._created = asyncio.create_task(self._durable.ledger.create(new))
+        await asyncio.shield(self._created)
         return start
 
     def restore(self, desk: CallDesk, said: Said) -> None:
@@ -187,11 +187,18 @@ class Durability:
 
     async def end(self, outcome: Outcome) -> None:
         """Write how it ended. Raises JournalError."""
-        if not self._execution_id:
-            return  # it ended before it was known to the journal
+        if not await self._known():
+            return
         await self._keep_artifacts()
         usage = json.dumps(outcome.usage.model_dump(mode="json"))
         await self._durable.ledger.end(self._inputs, outcome.status, outcome.to_json_text(), usage)
+
+    async def _known(self) -> bool:
+        """Whether the journal knows of it; where it ends while that is being written, from then on."""
+        if self._created is None:
+            return self._history is not None and bool(self._execution_id)
+        await asyncio.wait([self._created])
+        return not self._created.cancelled() and self._created.exception() is None
 
     async def _keep_artifacts(self) -> None:
         """Bytes are in the journal before an outcome that names them."""

@@ -153,10 +153,10 @@ class Execution:
                 self._end(Reply("failed", error=judged.diagnostic))
                 return
             supply = await self._order.supply()
-            if self._durability is not None:
+            if self._task_of_end is None and self._durability is not None:
                 start = await self._durability.begin(self.execution_id, supply, start or "")
             if self._task_of_end is not None:
-                return  # cancelled meanwhile: the image may have taken its time
+                return  # cancelled meanwhile: the image may have taken its time, the journal too
             self._timers.append(self._loop.call_later(self._wall_s(), self._force, "wall_exceeded"))
             self._start_guest(supply, start)
         except Unfit as unfit:
