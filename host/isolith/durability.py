@@ -12,8 +12,9 @@ from isolith.call_frames import diagnostic_of
 from isolith.call_variants import resolve_call
 from isolith.journal import model
 from isolith.journal.errors import WrongStatus
-from isolith.record import CallRecorder, edited, expired, rejected
+from isolith.record import CallRecorder, expired, rejected
 from isolith.use import HOST, HOST_SHOWN, Identity, Use
+from isolith.waiting import edited
 from isolith_bindings.errors import CallError
 from isolith_runtime import protocol
 from isolith_runtime.driver import State

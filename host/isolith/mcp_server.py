@@ -23,7 +23,7 @@ from isolith.errors import UsageError
 from isolith.internal import internal_error
 from isolith.journal.errors import AlreadyDecided, JournalError, UnknownEntry
 from isolith.json_form import to_json_form
-from isolith.mcp_asking import asked_of, boundary, can_ask, question, verdict
+from isolith.mcp_asking import allowable, asked_of, boundary, can_ask, question, verdict
 from isolith.mcp_files import TEMPLATE, Files
 from isolith.mcp_progress import followed
 from isolith.mcp_tools import server_instructions, tools
@@ -252,7 +252,7 @@ class McpFront:
         """
         if execution is not None:
             self._files.keep(execution, outcome)
-        if outcome.pending and self._ask_client and asking is not None and can_ask(asking):
+        if allowable(outcome) and self._ask_client and asking is not None and can_ask(asking):
             return question(outcome)
         if outcome.status == "paused" and self._paused is not None:
             self._paused(outcome)
