@@ -61,6 +61,7 @@ class Catalog:
         self._index = SearchIndex()
         self.observations = Observations()
         self._reading: threading.Thread | None = None
+        self._listeners: list[Callable[[], None]] = []
         self.connectors: dict[str, Connector] = {}
         for connector in connectors:
             other = self.connectors.setdefault(connector.name, connector)
@@ -121,8 +122,12 @@ class Catalog:
         for connector in self.connectors.values():
             followed = ungoverned(connector)
             if isinstance(followed, _Changing):
-                followed.on_change(lambda _: self.refresh_soon())
+                followed.on_change(self._changed)
         self.refresh_soon()
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Have a function called, on any thread, whenever what a connector offers has changed; `follow` begins that."""
+        self._listeners.append(listener)
 
     def refresh_soon(self) -> None:
         """Read on a thread what has changed, so that no search has to wait for it. Returns at once."""
@@ -197,6 +202,11 @@ class Catalog:
         if found is None:
             raise CallError("unknown_tool", f"there is no snippet `{name}`", hint=other(name, known, f"{SNIPPETS}."))
         return known[found]
+
+    def _changed(self, _: object) -> None:
+        self.refresh_soon()
+        for listener in tuple(self._listeners):
+            listener()
 
     def _refresh(self) -> None:
         self._index.refresh(list(self.connectors.values()), self._snippets())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from isolith_bindings import tokens
 from isolith_bindings.connector import Connector, Method, offered
-from isolith_bindings.health import Health, health
+from isolith_bindings.health import READY, Health, health
 from isolith_bindings.provenance import is_native
 from isolith_bindings.rendering import first_paragraph
 from isolith_bindings.schema.quoting import MARK, unframed
@@ -32,6 +32,7 @@ MAX_DESCRIPTION = 120
 _MAX_TOKEN = 128
 _DEFINITION = re.compile(r"^async def [^\W\d][\w.]*\((?:\*, )?")
 _BLANKS = re.compile(r"\s+")
+_WELL = frozenset({"connected", "idle"})
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,9 @@ def _listed(connector: Connector) -> Listed:
 
 
 def _plain(found: Health) -> Health:
-    return Health(_cut(found.state), _cut(found.reason) if found.reason else None)
+    """As a model needs it: what a call starts is as ready as what runs, and a listing is the same for both."""
+    state = READY if found.state in _WELL else found.state
+    return Health(_cut(state), _cut(found.reason) if found.reason else None)
 
 
 def _said(text: str, *, native: bool) -> str:

@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import anyio.to_thread
 import mcp_types as mcp
-from mcp.server import Server
 from mcp.server.caching import CacheHint
+from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 
 from isolith.budgets import CEILINGS, Budgets
 from isolith.discovery_command import search_text
 from isolith.errors import UsageError
+from isolith.instructions import Shown
 from isolith.internal import internal_error
 from isolith.journal.errors import AlreadyDecided, JournalError, UnknownEntry
 from isolith.json_form import to_json_form
 from isolith.mcp_asking import allowable, asked_of, boundary, can_ask, question, verdict
 from isolith.mcp_files import TEMPLATE, Files
+from isolith.mcp_following import FollowedServer, Following
 from isolith.mcp_progress import followed
 from isolith.mcp_tools import server_instructions, tools
 from isolith.mcp_view import model_view, said_of
@@ -38,6 +40,7 @@ from isolith_bindings.schema.validate import Validator
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from mcp.server import Server
     from mcp.server.caching import CacheableMethod
     from mcp.server.context import ServerRequestContext
 
@@ -52,6 +55,8 @@ if TYPE_CHECKING:
     Paused: TypeAlias = Callable[[Outcome], object]
 
 _AN_HOUR = CacheHint(ttl_ms=3_600_000)
+_A_MINUTE = CacheHint(ttl_ms=60_000)
+"""For a list of tools that may change: who listens is told earlier."""
 _FINE = frozenset({"completed", "paused", "running"})
 _WRONG = (UsageError, CallError, JournalError)
 """What a caller can mend; anything else that is raised here is a bug of ours."""
@@ -64,27 +69,34 @@ def mcp_server(
     paused: Paused | None = None,
     ask_client: bool = False,
     state_key: bytes | None = None,
+    shown: Shown | None = None,
 ) -> Server:
     """A server of the SDK over an open `CodeMode`; run it on any transport of the SDK's.
 
     `session_key`: the key of a request's `_meta` whose text is its session where `execute` names none, such as
     `ai.opencode/sessionID`. `paused`: told of each run that waits for a person. `ask_client`: a client that can ask a
     person within a request is asked, and what it answers decides; `state_key`: 32 random bytes or more that replicas
-    share, to take each other's answers.
+    share, to take each other's answers. `shown`: how much `execute` says of the tools.
     """
-    front = McpFront(code_mode, session_key, paused, ask_client=ask_client)
-    server = Server(
+    shown = shown or Shown()
+    following = Following(code_mode.catalog, shown)
+    front = McpFront(code_mode, session_key, paused, following, ask_client=ask_client)
+    hints: dict[CacheableMethod, CacheHint] = dict.fromkeys(_CACHED, _AN_HOUR)
+    if shown.tokens:
+        hints["tools/list"] = _A_MINUTE
+    server = FollowedServer(
         "isolith",
         version=version("isolith"),
         title="Isolith",
         instructions=server_instructions(code_mode.catalog.connectors),
-        cache_hints=dict.fromkeys(_CACHED, _AN_HOUR),
+        cache_hints=hints,
         get_tool_input_schema=front.input_schema,
         on_list_tools=front.list_tools,
         on_call_tool=front.call_tool,
         on_list_resources=front.list_resources,
         on_list_resource_templates=front.list_templates,
         on_read_resource=front.read_resource,
+        on_subscriptions_listen=ListenHandler(following.bus) if shown.tokens else None,
     )
     if ask_client:
         server.middleware.append(boundary(state_key))
@@ -104,9 +116,16 @@ class McpFront:
     """The handlers of the requests."""
 
     def __init__(
-        self, code_mode: CodeMode, session_key: str | None, paused: Paused | None, *, ask_client: bool
+        self,
+        code_mode: CodeMode,
+        session_key: str | None,
+        paused: Paused | None,
+        following: Following,
+        *,
+        ask_client: bool,
     ) -> None:
         self._code_mode = code_mode
+        self._following = following
         self._session_key = session_key
         self._paused = paused
         self._ask_client = ask_client
@@ -128,9 +147,13 @@ class McpFront:
         tool = self._tools.get(name)
         return None if tool is None else tool.input_schema
 
-    async def list_tools(self, _: ServerRequestContext, __: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
-        """The same tools in the same order, whoever asks."""
-        return mcp.ListToolsResult(tools=list(self._tools.values()))
+    async def list_tools(
+        self, context: ServerRequestContext, _: mcp.PaginatedRequestParams | None
+    ) -> mcp.ListToolsResult:
+        """The same tools in the same order, whoever asks; `execute` says what can be called now."""
+        said = {"description": await self._following.description(context)}
+        execute = self._tools["execute"].model_copy(update=said)
+        return mcp.ListToolsResult(tools=list((self._tools | {"execute": execute}).values()))
 
     async def list_resources(
         self, _: ServerRequestContext, __: mcp.PaginatedRequestParams | None
@@ -171,7 +194,7 @@ class McpFront:
         try:
             if params.request_state is not None:
                 return await self._decided(context, params.request_state, params.input_responses or {})
-            return await handler(context, arguments)
+            return await self._with_news(context, await handler(context, arguments))
         except MCPError:
             raise
         except _WRONG as error:
@@ -179,6 +202,13 @@ class McpFront:
             return _refused(str(error), hint)
         except Exception as error:  # noqa: BLE001 - the border of the server: a bug of ours is told by its id
             return _failed(internal_error(error))
+
+    async def _with_news(self, context: ServerRequestContext, answer: Answer) -> Answer:
+        """The answer, and behind it what has changed in the tools since this client was told of them."""
+        news = await self._following.news(context) if isinstance(answer, mcp.CallToolResult) else ""
+        if news and isinstance(answer, mcp.CallToolResult):
+            answer.content.append(mcp.TextContent(text=visible(news)))
+        return answer
 
     # tools
 

@@ -14,6 +14,7 @@ from isolith.code_mode import CodeMode
 from isolith.command import Configured, Connect, guarded
 from isolith.errors import UsageError
 from isolith.executions_command import journal_url, origin_of
+from isolith.instructions import DEFAULT_TOKENS, Shown
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,11 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     ask_client: Annotated[
         bool, typer.Option("--ask-client", help="Whoever answers at the client decides what waits, where it can ask.")
     ] = False,
+    catalog_tokens: Annotated[
+        int,
+        typer.Option(metavar="N", help="Tokens of all that `execute` says of itself and of the tools; 0: no tools."),
+    ] = DEFAULT_TOKENS,
+    pinned: Annotated[list[str] | None, typer.Option("--pin", metavar="PATH", help="Show it before others.")] = None,
 ) -> None:
     """Serve what is connected to MCP clients: execute, search, describe, resume. Starts at the policy `careful`."""
     if stdio and http:
@@ -81,6 +87,7 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     if allow_host and not http:
         raise UsageError("`--allow-host` is about `--http`, which is not given")
     address = read_address(http, allow_host or []) if http else None
+    shown = Shown(catalog_tokens, tuple(pinned or ()))
     config = command.read_configuration(configured)
     careful = policy or (None if config and config.config.policy else "careful")
     code_mode = CodeMode(
@@ -94,5 +101,5 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     from isolith.serving import serve_mcp  # noqa: PLC0415 - a second that no other command has to pay
 
     say = command.terminal().say
-    if not asyncio.run(serve_mcp(code_mode, address, say, session_key=session_key, ask_client=ask_client)):
+    if not asyncio.run(serve_mcp(code_mode, address, say, session_key=session_key, ask_client=ask_client, shown=shown)):
         raise typer.Exit(1)

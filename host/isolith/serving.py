@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcp.server import Server
 
     from isolith.code_mode import CodeMode
+    from isolith.instructions import Shown
     from isolith.outcome import Outcome
     from isolith.serve_command import Address
 
@@ -43,6 +44,7 @@ async def serve_mcp(
     *,
     session_key: str | None = None,
     ask_client: bool = False,
+    shown: Shown | None = None,
 ) -> bool:
     """Serve on stdio, or at an address, until the client goes or a signal comes. Whether it could be served."""
     with redirect_stdout(sys.stderr):
@@ -59,6 +61,7 @@ async def serve_mcp(
             paused=lambda outcome: _say_pending(outcome, say),
             ask_client=ask_client,
             state_key=shared_key(data_folder()) if ask_client else None,
+            shown=shown,
         )
         if address is None:
             await _on_stdio(server)
