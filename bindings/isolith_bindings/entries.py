@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from isolith_bindings.lexicon import INTENTS, STOP_WORDS, Intent
@@ -76,7 +76,8 @@ class Entry:
 
     `name`: those of the name, in order; `said`: the first of what is said of it. `places`: of each stem the best place
     where it is, as what a match there is worth. `spoken`: words of names as they are written, which a typo is held
-    against. `does`: what a method does, as far as its words tell.
+    against. `does`: what a method does, as far as its words tell. `method`: whose signature belongs to the result;
+    it is asked for one when it is shown, because writing all of a large document takes seconds.
     """
 
     result: SearchResult
@@ -87,6 +88,7 @@ class Entry:
     spoken: frozenset[str] = frozenset()
     does: Intent | None = None
     deprecated: bool = False
+    method: Method | None = None
 
 
 def connector_entry(connector: str, description: str, *, outside: bool = False) -> Entry:
@@ -101,14 +103,14 @@ def method_entry(connector: str, method: Method, *, outside: bool = False) -> En
     result = SearchResult(
         f"{connector}.{method.name}",
         _shown(method.description),
-        method.signature,
+        None,
         "method",
         requires_approval=method.policy == "ask",
         policy=method.policy,
         outside=outside,
     )
     # What was written on the other side says where words begin and end; the Python name may not.
-    return _entry(
+    made = _entry(
         result,
         connector,
         method.original or method.name,
@@ -117,6 +119,7 @@ def method_entry(connector: str, method: Method, *, outside: bool = False) -> En
         tags=method.tags,
         deprecated=method.deprecated,
     )
+    return replace(made, method=method)
 
 
 def excluded_entry(connector: str, original: str, reason: str) -> Entry:

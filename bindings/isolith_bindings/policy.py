@@ -10,7 +10,7 @@ if it names the method without wildcards, and a `deny` stands. What is denied wh
 
 from __future__ import annotations
 
-import dataclasses
+import copy
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
@@ -237,7 +237,8 @@ class _GovernedMethods(Mapping[str, Method]):
         if known is not None and known[0] is method:
             return known[1]
         decision = self._governed.policy.decide(self._governed.connector, method)
-        governed = dataclasses.replace(method, policy=decision.action)
+        governed = copy.copy(method)  # not `replace`: a method may write its signature when it is first read
+        object.__setattr__(governed, "policy", decision.action)
         self._decided[name] = (method, governed)
         return governed
 

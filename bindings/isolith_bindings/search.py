@@ -90,10 +90,17 @@ class Hit(NamedTuple):
 
     score: float
     result: SearchResult
+    method: Method | None
+
+    @classmethod
+    def of(cls, score: float, entry: Entry) -> Hit:
+        """The result of an entry."""
+        return cls(score, entry.result, entry.method)
 
     def shown(self) -> SearchResult:
-        """The result with its score."""
-        return replace(self.result, score=round(self.score, 3))
+        """The result with its score, and the signature of a method."""
+        signature = self.result.signature if self.method is None else self.method.signature
+        return replace(self.result, score=round(self.score, 3), signature=signature)
 
 
 _Source = tuple[object, ...]
@@ -143,11 +150,11 @@ class SearchIndex:
             request = understand(query, self._vocabulary())
             if not request.terms:
                 return sorted(
-                    (Hit(0.0, entry.result) for entry in self._entries.values() if scope.holds(entry)), key=_order
+                    (Hit.of(0.0, entry) for entry in self._entries.values() if scope.holds(entry)), key=_order
                 )
             weights = self._weights
             return _best(
-                [Hit(score(entry, request, weights), entry.result) for entry in self._candidates(request.terms, scope)]
+                [Hit.of(score(entry, request, weights), entry) for entry in self._candidates(request.terms, scope)]
             )
 
     def _vocabulary(self) -> Vocabulary:
@@ -270,7 +277,7 @@ def exact(connector: Connector, method: Method | None, scope: Scope) -> list[Hit
         entry = connector_entry(connector.name, connector.description, outside=outside)
     else:
         entry = method_entry(connector.name, method, outside=outside)
-    return [Hit(1.0, entry.result)] if scope.holds(entry) else []
+    return [Hit.of(1.0, entry)] if scope.holds(entry) else []
 
 
 def _order(hit: Hit) -> tuple[float, str]:

@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-import functools
+import contextlib
 import json
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from isolith_bindings.egress import Egress, Request
+from isolith_bindings.egress import Egress, Request, Retries
 from isolith_bindings.errors import BindError, CallError
 from isolith_bindings.names import connector_name
 from isolith_bindings.openapi import answers, pagination
-from isolith_bindings.openapi.auth import Auth
 from isolith_bindings.openapi.cache import Cache
-from isolith_bindings.openapi.checking import Checker
 from isolith_bindings.openapi.credentials import token_urls
-from isolith_bindings.openapi.exchange import send, shown
+from isolith_bindings.openapi.loaded import Loaded, no_bytes
 from isolith_bindings.openapi.loading import Loader, name_of
-from isolith_bindings.openapi.methods import method_of
 from isolith_bindings.openapi.reach import Reach, reach_of, with_servers
-from isolith_bindings.openapi.request import Making, make
 from isolith_bindings.openapi.requirements import Wallet
 from isolith_bindings.openapi.schemes import read_schemes
 from isolith_bindings.openapi.servers import Whereabouts
 from isolith_bindings.openapi.source import FilePlace, WebPlace
 from isolith_bindings.openapi.status import DocumentStatus, Reread
+from isolith_bindings.targets import unknown_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from isolith_bindings.connector import CallContext, Method
-    from isolith_bindings.egress import Limits, Response, Retries
+    from isolith_bindings.egress import Limits
     from isolith_bindings.openapi.credentials import Credential
-    from isolith_bindings.openapi.model import Api, Operation
-    from isolith_bindings.openapi.plan import RequestPlan
-    from isolith_bindings.openapi.wire import ReadArtifact
+    from isolith_bindings.openapi.model import Api
+    from isolith_bindings.openapi.signatures import Signatures
+
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 5.0, 300.0
+"""Until an address that gave no document is asked again: twice as long each time."""
 
 
 class OpenApi:
@@ -47,7 +47,8 @@ class OpenApi:
     those of the document; `private`: networks that are not public and open all the same. An address that is written
     here (`source`, `server`, `allow`) opens itself. `cache`: a private folder where what was read is kept.
 
-    `start` reads the document and raises BindError where it cannot be read; before it there are no methods.
+    `start` reads the document; before it there are no methods. One that cannot be read makes a connector without any,
+    which says why (`unavailable`, `status`), and no other connector is concerned. One event loop at a time.
     """
 
     def __init__(  # noqa: PLR0913 - all but the source are options
@@ -77,6 +78,8 @@ class OpenApi:
         self._reach.destinations()
         self._lock = asyncio.Lock()
         self._loaded: Loaded | None = None
+        self._failure: str | None = None
+        self._trying: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
         return f"<connector {self.name} from {self._loader.name}>"
@@ -102,18 +105,59 @@ class OpenApi:
         """Operations that are called otherwise than the document would have it, and why."""
         return self._loaded.api.notes if self._loaded else {}
 
+    @property
+    def unavailable(self) -> str | None:
+        """Why nothing is known of what it offers, in a line, without the folders of this machine; None where it is."""
+        if self._loaded is not None:
+            return None
+        place, told = self._loader.place, " ".join((self._failure or "it has not been started").split())
+        return told.replace(f"{place.root}{os.sep}", "") if isinstance(place, FilePlace) else told
+
     async def start(self) -> None:
-        """Read the document. Idempotent. Raises BindError."""
+        """Read the document. Idempotent; never fails for one that cannot be read.
+
+        An address that gave none is asked again in the background, less and less often.
+        """
         async with self._lock:
-            if self._loaded is None:
-                self._loaded = Loaded(self, await self._read())
+            tried = self._loaded is not None or self._failure is not None
+            if not tried and not await self._load() and isinstance(self._loader.place, WebPlace):
+                self._trying = asyncio.create_task(self._keep_trying())
+
+    async def ready(self, timeout_s: float = 30.0) -> bool:
+        """Wait until the document was read; False where it cannot be, or takes longer."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self.start()
+        return self._loaded is not None
+
+    async def _load(self) -> bool:
+        """Read the document, in place of what was read before. Whether that went well: if not, nothing changes."""
+        try:
+            loaded = Loaded(self, *await self._read())
+        except BindError as error:
+            self._failure = str(error)
+            return False
+        before, self._loaded, self._failure = self._loaded, loaded, None
+        if before is not None:
+            await before.aclose()
+        return True
+
+    async def _keep_trying(self) -> None:
+        wait_s = _FIRST_WAIT_S
+        while self._loaded is None:
+            await (self._retries or Retries()).pause(wait_s)
+            wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+            async with self._lock:
+                if self._loaded is None:
+                    await self._load()
 
     def status(self) -> DocumentStatus:
         """What was made of the document."""
         return DocumentStatus(
             connector=self.name,
             place=self._loader.name,
-            state="ready" if self._loaded else "not started",
+            state="ready" if self._loaded else "failed" if self._failure else "not started",
+            reason=None if self._loaded else self._failure,
             tools=len(self.methods),
             problems=tuple(f"{name}: {why}" for name, why in self.notes.items()),
             excluded=tuple(f"{name}: {why}" for name, why in self.excluded.items()),
@@ -123,24 +167,23 @@ class OpenApi:
         """Read the document again. Where that fails nothing changes; calls under way end with the old connections."""
         async with self._lock:
             before = set(self.methods)
-            try:
-                loaded = Loaded(self, await self._read())
-            except BindError as error:
-                return Reread(ok=False, tools=len(before), reason=str(error))
-            old, self._loaded = self._loaded, loaded
-        if old is not None:
-            await old.egress.aclose()
+            if not await self._load():
+                return Reread(ok=False, tools=len(before), reason=self._failure)
         added, removed = sorted(set(self.methods) - before), sorted(before - set(self.methods))
-        version = f"version {loaded.api.version or 'unknown'}"
+        version = f"version {self._ready().api.version or 'unknown'}"
         return Reread(
             ok=True, tools=len(self.methods), connection_id=version, added=tuple(added), removed=tuple(removed)
         )
 
     async def aclose(self) -> None:
         """Close the connections. Idempotent."""
-        loaded, self._loaded = self._loaded, None
+        trying, self._trying = self._trying, None
+        if trying is not None:
+            trying.cancel()
+            await asyncio.wait([trying])
+        loaded, self._loaded, self._failure = self._loaded, None, None
         if loaded is not None:
-            await loaded.egress.aclose()
+            await loaded.aclose()
 
     async def call(self, method: Method, arguments: Mapping[str, object], context: CallContext) -> object:
         """Make one call. Raises CallError."""
@@ -164,14 +207,26 @@ class OpenApi:
     def check(self, method: Method, arguments: Mapping[str, object]) -> None:
         """Raises CallError where the call could not be made with these arguments; nothing is sent."""
         loaded = self._ready()
-        loaded.plan(loaded.operation(method), arguments, _no_bytes)
+        loaded.plan(loaded.operation(method), arguments, no_bytes)
+
+    def dry_run(self, method: Method | str, arguments: Mapping[str, object]) -> str:
+        """The request that a call would send, each secret masked, as it stands in HTTP/1.1; nothing is sent or fetched.
+
+        `method`: one of `methods`, or its name. Raises CallError where no request would be sent, and says why.
+        """
+        loaded = self._ready()
+        if isinstance(method, str):
+            if method not in loaded.methods:
+                raise unknown_method(self, method)
+            method = loaded.methods[method]
+        return loaded.shown(loaded.operation(method), arguments)
 
     def _ready(self) -> Loaded:
         if self._loaded is None:
-            raise CallError("tool_unavailable", f"{self.name} has not been started")
+            raise CallError("tool_unavailable", f"{self.name} is not there: {self.unavailable}", retriable=True)
         return self._loaded
 
-    async def _read(self) -> Api:
+    async def _read(self) -> tuple[Api, Signatures]:
         if not isinstance(self._loader.place, WebPlace):
             return await self._loader.load(self._where, self._cache, None)
         egress = self.egress(self._reach)
@@ -225,54 +280,6 @@ class OpenApi:
         )
 
 
-class Loaded:
-    """A document that was read, and what its calls are made with."""
-
-    def __init__(self, connector: OpenApi, api: Api) -> None:
-        self.api = api
-        self.checker = Checker(api)
-        self._server = connector.server
-        self._ask_for_server = connector.ask_for_server()
-        reach = connector.reach(api)
-        wallet = connector.wallet(api)
-        self.egress = connector.egress(reach)
-        self._auth = Auth.over(self.egress, wallet, reach.destinations())
-        self._operations = {operation.name: operation for operation in api.operations}
-        self.methods: Mapping[str, Method] = {
-            name: method_of(
-                operation,
-                api,
-                pages=pagination.pageable(operation),
-                preview=functools.partial(self._preview, operation),
-            )
-            for name, operation in self._operations.items()
-        }
-
-    def operation(self, method: Method) -> Operation:
-        """The operation behind a method. Raises CallError where the document has none any more."""
-        found = self._operations.get(method.name)
-        if found is None:
-            raise CallError("unknown_tool", f"there is no operation `{method.name}`")
-        return found
-
-    def plan(self, operation: Operation, given: Mapping[str, object], read: ReadArtifact) -> RequestPlan:
-        """The request of a call. Raises CallError."""
-        server = self._server or next(iter(operation.servers), "")
-        if not server.startswith(("http://", "https://")):
-            what = f"the document does not say on which host {operation.key} is"
-            raise CallError("tool_unavailable", what, hint=self._ask_for_server)
-        arguments = self.checker.check(operation, given)
-        return make(operation, arguments, Making(server, self.api.definitions, read))
-
-    async def send(self, plan: RequestPlan, deadline_s: float) -> Response:
-        """The answer of a success. Raises CallError."""
-        return await send(plan, self.egress, self._auth, deadline_s)
-
-    def _preview(self, operation: Operation, /, **arguments: object) -> str:
-        """What would be sent, each secret masked."""
-        return shown(self.plan(operation, arguments, _no_bytes), self._auth)
-
-
 def _written(loader: Loader, server: str | None) -> list[str]:
     """The addresses that the connector's owner wrote."""
     place = loader.place
@@ -283,8 +290,3 @@ def _written(loader: Loader, server: str | None) -> list[str]:
 def _title(source: object) -> str:
     info = cast("Mapping[str, object]", source).get("info") if isinstance(source, Mapping) else None
     return str(cast("Mapping[str, object]", info).get("title") or "") if isinstance(info, Mapping) else ""
-
-
-def _no_bytes(_ref: object) -> bytes:
-    """For requests that are shown and not sent."""
-    return b""

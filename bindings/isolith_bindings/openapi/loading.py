@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ import anyio.to_thread
 
 from isolith_bindings.openapi.document import Content, base_url, collect, digest_of, fetch_place
 from isolith_bindings.openapi.operations import compile_document
-from isolith_bindings.openapi.signatures import with_signatures
+from isolith_bindings.openapi.signatures import Signatures
 from isolith_bindings.openapi.source import FilePlace, PackagePlace, Place, WebPlace, place_of
 from isolith_bindings.openapi.tree import DocumentError
 
@@ -53,23 +54,24 @@ class Loader:
 
     async def load(
         self, where: Whereabouts, cache: Cache | None, fetch: Callable[[str], Awaitable[bytes]] | None
-    ) -> Api:
-        """The operations. Raises DocumentError where the document cannot be read at all."""
+    ) -> tuple[Api, Signatures]:
+        """The operations and their signatures. Raises DocumentError where the document cannot be read at all."""
         content = self.given
         if content is None and self.place is not None:
             content = await fetch_place(self.place, fetch)
         first = Content(self.place, content or b"")
         where = replace(where, base=base_url(self.place))
         kept = await anyio.to_thread.run_sync(cache.load, first.digest, where) if cache else None
-        if kept is not None and await self._is_fresh(kept, fetch):
-            return kept
+        if cache and kept is not None and await self._is_fresh(kept, fetch):
+            known = await anyio.to_thread.run_sync(cache.load_signatures, first.digest, where)
+            return kept, Signatures(kept, known, partial(cache.store_signatures, first.digest, where))
         document = await collect(first, fetch)
         api = await anyio.to_thread.run_sync(compile_document, document, where)
-        api = await anyio.to_thread.run_sync(with_signatures, api)
         # What could not be read may be there the next time, or be allowed: that does not show in what was read.
-        if cache and not document.references.refused:
-            await anyio.to_thread.run_sync(cache.store, first.digest, where, api)
-        return api
+        if cache is None or document.references.refused:
+            return api, Signatures(api)
+        await anyio.to_thread.run_sync(cache.store, first.digest, where, api)
+        return api, Signatures(api, keep=partial(cache.store_signatures, first.digest, where))
 
     async def _is_fresh(self, kept: Api, fetch: Callable[[str], Awaitable[bytes]] | None) -> bool:
         """Whether the documents that it refers to are still the same."""

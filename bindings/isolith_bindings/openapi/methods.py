@@ -5,32 +5,53 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.connector import Annotations, Method, Policy, Variant
+from isolith_bindings.openapi import pagination
 from isolith_bindings.openapi.plan import IDEMPOTENT, SAFE
 from isolith_bindings.openapi.schemas import closed
 
 if TYPE_CHECKING:
     from isolith_bindings.connector import Hook, JsonSchema
     from isolith_bindings.openapi.model import Api, Operation, Schema
+    from isolith_bindings.openapi.signatures import Signatures
 
 
-def method_of(operation: Operation, api: Api, *, pages: bool, preview: Hook | None) -> Method:
-    """The method of an operation. What HTTP says of it is believed: whoever connected the document answers for it."""
-    variants: set[Variant] = {"raw", "pages"} if pages else {"raw"}
-    return Method(
-        name=operation.name,
-        original=operation.id,
-        description=operation.description,
-        parameters=_whole(operation.arguments, api),
-        returns=None if operation.returns is None else _whole(operation.returns, api),
-        signature=operation.signature,
-        policy=cast("Policy", operation.policy or "allow"),
-        idempotent=operation.method in IDEMPOTENT,
-        preview=None if operation.method in SAFE else preview,
-        annotations=annotations_of(operation.method),
-        tags=operation.tags,
-        deprecated=operation.deprecated,
-        variants=frozenset(variants),
-    )
+class OperationMethod(Method):
+    """The method of an operation. Its signature is written when it is first read: see `signatures`."""
+
+    _operation: Operation
+    _signatures: Signatures
+
+    @classmethod
+    def of(cls, operation: Operation, api: Api, signatures: Signatures, preview: Hook) -> OperationMethod:
+        """What HTTP says of it is believed: whoever connected the document answers for it."""
+        variants: set[Variant] = {"raw", "pages"} if pagination.pageable(operation) else {"raw"}
+        made = cls(
+            name=operation.name,
+            original=operation.id,
+            description=operation.description,
+            parameters=_whole(operation.arguments, api),
+            returns=None if operation.returns is None else _whole(operation.returns, api),
+            signature="",
+            policy=cast("Policy", operation.policy or "allow"),
+            idempotent=operation.method in IDEMPOTENT,
+            preview=None if operation.method in SAFE else preview,
+            annotations=annotations_of(operation.method),
+            tags=operation.tags,
+            deprecated=operation.deprecated,
+            variants=frozenset(variants),
+        )
+        # What is not there is asked of `__getattr__`, once.
+        del made.__dict__["signature"]
+        made.__dict__.update(_operation=operation, _signatures=signatures)
+        return made
+
+    def __getattr__(self, name: str) -> str:
+        """The signature, before it was written."""
+        if name != "signature":
+            raise AttributeError(name)
+        written = self._signatures.of(self._operation)
+        self.__dict__["signature"] = written
+        return written
 
 
 def annotations_of(method: str) -> Annotations:

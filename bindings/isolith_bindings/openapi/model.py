@@ -100,7 +100,6 @@ class Operation:
     accept_argument: str | None = None
     security: tuple[Requirement, ...] | None = None
     policy: str | None = None
-    signature: str = ""
     where: str = ""
 
     @property

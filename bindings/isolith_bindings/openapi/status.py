@@ -8,11 +8,14 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class DocumentStatus:
-    """What was made of a document. `excluded`: what is left out, and why; `problems`: what is called otherwise."""
+    """What was made of a document. `excluded`: what is left out, and why; `problems`: what is called otherwise.
+
+    `reason`: why there is nothing of it.
+    """
 
     connector: str
     place: str
-    state: Literal["ready", "not started"]
+    state: Literal["ready", "failed", "not started"]
     tools: int
     scope: str = "this process"
     reason: str | None = None

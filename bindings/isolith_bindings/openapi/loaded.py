@@ -1,0 +1,80 @@
+"""A document that was read: its operations as methods, and what their calls are made with."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from isolith_bindings.errors import CallError
+from isolith_bindings.openapi.auth import Auth
+from isolith_bindings.openapi.checking import Checker
+from isolith_bindings.openapi.exchange import send, shown
+from isolith_bindings.openapi.methods import OperationMethod
+from isolith_bindings.openapi.request import Making, make
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from isolith_bindings.connector import Method
+    from isolith_bindings.egress import Response
+    from isolith_bindings.openapi.connector import OpenApi
+    from isolith_bindings.openapi.model import Api, Operation
+    from isolith_bindings.openapi.plan import RequestPlan
+    from isolith_bindings.openapi.signatures import Signatures
+    from isolith_bindings.openapi.wire import ReadArtifact
+
+
+class Loaded:
+    """A document that was read, and what its calls are made with. Raises BindError for an `auth` that fits nothing."""
+
+    def __init__(self, connector: OpenApi, api: Api, signatures: Signatures) -> None:
+        self.api, self.signatures = api, signatures
+        self.checker = Checker(api)
+        self._server = connector.server
+        self._ask_for_server = connector.ask_for_server()
+        reach = connector.reach(api)
+        wallet = connector.wallet(api)
+        self.egress = connector.egress(reach)
+        self._auth = Auth.over(self.egress, wallet, reach.destinations())
+        self._operations = {operation.name: operation for operation in api.operations}
+        self.methods: Mapping[str, Method] = {
+            name: OperationMethod.of(operation, api, signatures, partial(self._preview, operation))
+            for name, operation in self._operations.items()
+        }
+
+    def operation(self, method: Method) -> Operation:
+        """The operation behind a method. Raises CallError where the document has none any more."""
+        found = self._operations.get(method.name)
+        if found is None:
+            raise CallError("unknown_tool", f"there is no operation `{method.name}`")
+        return found
+
+    def plan(self, operation: Operation, given: Mapping[str, object], read: ReadArtifact) -> RequestPlan:
+        """The request of a call. Raises CallError."""
+        server = self._server or next(iter(operation.servers), "")
+        if not server.startswith(("http://", "https://")):
+            what = f"the document does not say on which host {operation.key} is"
+            raise CallError("tool_unavailable", what, hint=self._ask_for_server)
+        arguments = self.checker.check(operation, given)
+        return make(operation, arguments, Making(server, self.api.definitions, read))
+
+    async def send(self, plan: RequestPlan, deadline_s: float) -> Response:
+        """The answer of a success. Raises CallError."""
+        return await send(plan, self.egress, self._auth, deadline_s)
+
+    def shown(self, operation: Operation, arguments: Mapping[str, object]) -> str:
+        """What would be sent, each secret masked. Raises CallError where nothing would be."""
+        return shown(self.plan(operation, arguments, no_bytes), self._auth)
+
+    async def aclose(self) -> None:
+        """Close the connections, and keep the signatures that were written."""
+        await self.egress.aclose()
+        self.signatures.close()
+
+    def _preview(self, operation: Operation, /, **arguments: object) -> str:
+        return self.shown(operation, arguments)
+
+
+def no_bytes(_ref: object) -> bytes:
+    """For requests that are shown and not sent."""
+    return b""
