@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from isolith.approvals.terms import GrantTerms
 from isolith.budgets import UNLIMITED, Budgets, HostPolicy
 from isolith.code_mode import CodeMode
 from isolith.errors import BudgetError, ConnectError, IsolithError, UsageError
@@ -36,6 +37,7 @@ __all__ = [
     "ConnectError",
     "Diagnostic",
     "Execution",
+    "GrantTerms",
     "HostPolicy",
     "HttpServer",
     "IsolithError",

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 import anyio.to_thread
 from pydantic import TypeAdapter
 
+from isolith.approvals.grants import Grants
+from isolith.approvals.linking import Links, key_of_links
 from isolith.budgets import Budgets, HostPolicy
 from isolith.durability import Durable
 from isolith.durable_runs import Doors, DurableRuns, owner_name
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from isolith.approvals.terms import GrantTerms
     from isolith.checking import CheckMode
     from isolith.history import History
     from isolith.journal.journal import Journal
@@ -60,8 +63,9 @@ class CodeMode:
     says so; `off`. `ceilings`: how far a caller may raise a budget. `home`: where images are kept, in place of the
     user's cache folder. `reverts`: what undoes methods that do not say so themselves, `connector.method` to a `Revert`
     or to another `connector.method`. `questions`: answers what a server asks a person during a call (MCP's
-    elicitation), or `pause`, and the run waits for a person; without it, declined at once. Use it as `async with`, so
-    that connectors are closed; safe for many executions at a time, in one event loop.
+    elicitation), or `pause`, and the run waits for a person; without it, declined at once. `link_key`: what approval
+    links are signed with, 32 bytes or more; without it, a file beside the journal. Use it as `async with`, so that
+    connectors are closed; safe for many executions at a time, in one event loop.
     """
 
     def __init__(  # noqa: PLR0913 - all are options
@@ -77,6 +81,7 @@ class CodeMode:
         home: Path | None = None,
         reverts: Mapping[str, Revert | str] | None = None,
         questions: Questions | None = None,
+        link_key: bytes | str | None = None,
     ) -> None:
         self._questions: Questions | None = questions
         self.policy = as_policy(policy)
@@ -85,6 +90,8 @@ class CodeMode:
         self._owner = owner_name()
         self._journals = Journals(journal)
         self.snippets = Snippets(self._journals.open, self.catalog, self._supply, self._read_snippets)
+        self.grants = Grants(self._journals.open, self.catalog)
+        self.links = Links(partial(key_of_links, link_key, self._journals), self.runs)
         self._origin = origin
         self._tend = self._journals.given if tend is None else tend
         self._tending: asyncio.Task[None] | None = None
@@ -93,6 +100,7 @@ class CodeMode:
         self._home = home
         self._reverts = reverts_of(reverts)
         self._running: set[Execution] = set()
+        self._begun: list[Callable[[Execution], object]] = []
 
     async def __aenter__(self) -> Self:
         await asyncio.gather(*(connector.start() for connector in self.connectors))
@@ -146,7 +154,7 @@ class CodeMode:
         doors = Doors(self._go_on, self._find, self._supply, Undoer(self.catalog, self._reverts))
         return DurableRuns(await self._journals.open(), doors, self._owner)
 
-    async def approve(
+    async def approve(  # noqa: PLR0913 - the parts of one answer
         self,
         execution_id: str,
         call_id: str,
@@ -155,15 +163,17 @@ class CodeMode:
         digest: str | None = None,
         arguments: dict[str, object] | None = None,
         answer: dict[str, object] | None = None,
+        grant: GrantTerms | None = None,
     ) -> Outcome:
         """Let a pending call be made, with its own arguments or with these; or give the `answer` its server asks for.
 
+        `grant`: let further calls of the same method be made unasked, so many, for so long: `GrantTerms(uses=5)`.
         Where nothing is pending then, the run goes on to its next end, which is the outcome. Raises JournalError:
-        AlreadyDecided, DigestMismatch, UnknownEntry; and UsageError for an answer that does not fit.
+        AlreadyDecided, DigestMismatch, UnknownEntry; and UsageError for an answer or a grant that does not fit.
         """
         runs = await self.runs()
         return await runs.decide(
-            execution_id, call_id, "approve", who=who, digest=digest, arguments=arguments, answer=answer
+            execution_id, call_id, "approve", who=who, digest=digest, arguments=arguments, answer=answer, grant=grant
         )
 
     async def reject(
@@ -175,7 +185,10 @@ class CodeMode:
         digest: str | None = None,
         reason: str | None = None,
     ) -> Outcome:
-        """Refuse a pending call: the script gets a ToolError of kind `rejected`. Otherwise as `approve`."""
+        """Refuse a pending call: `Rejected` is raised in the script, or the run ends, as the rule that asked says.
+
+        Otherwise as `approve`.
+        """
         runs = await self.runs()
         return await runs.decide(execution_id, call_id, "reject", who=who, digest=digest, reason=reason)
 
@@ -189,8 +202,12 @@ class CodeMode:
         principal: str | None = None,
         session: str | None = None,
         replay: Recording | None = None,
+        execution_id: str | None = None,
     ) -> Execution:
-        """Begin a script and return at once; in a running event loop. Raises for misuse only: failures are outcomes."""
+        """Begin a script and return at once; in a running event loop. Raises for misuse only: failures are outcomes.
+
+        `execution_id`: a new one, where the caller has to know it before; unguessable, for whoever has it may ask.
+        """
         granted, warnings = self._ceilings.clamp(budgets or Budgets())
         order = Order(
             script,
@@ -208,11 +225,14 @@ class CodeMode:
             self._durable(),
             self.catalog.versions if self._journals.given else {},
             questions=self._questions,
+            execution_id=execution_id,
         )
         return self._begin(order)
 
     def _begin(self, order: Order) -> Execution:
         execution = Execution(order)
+        for begun in self._begun:
+            begun(execution)
         self._running.add(execution)
         execution.when_done(lambda: self._running.discard(execution))
         return execution
@@ -260,6 +280,19 @@ class CodeMode:
 
     async def _keep_on(self, execution_id: str, ledger: Ledger) -> Outcome:
         return await (await self.runs()).keep_on(execution_id, ledger)
+
+    @property
+    def journalled(self) -> bool:
+        """Whether runs are kept beyond this process: whether a journal was given."""
+        return self._journals.given
+
+    def when_begun(self, callback: Callable[[Execution], object]) -> None:
+        """Call back with every run that begins here, also where it goes on from the journal."""
+        self._begun.append(callback)
+
+    def find(self, execution_id: str) -> Execution | None:
+        """The execution of this id, where it runs here."""
+        return self._find(execution_id)
 
     def _find(self, execution_id: str) -> Execution | None:
         return next((found for found in self._running if found.execution_id == execution_id), None)

@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from isolith import ending
 from isolith.call_frames import diagnostic_of
 from isolith.call_variants import resolve_call
 from isolith.journal import model
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from isolith.history import History
     from isolith.journal.model import Decided
     from isolith.ledger import Ledger
+    from isolith.normalize import Prepared
     from isolith.order import Order
-    from isolith.outcome import Outcome
+    from isolith.outcome import Diagnostic, Outcome
     from isolith.said import Said
     from isolith_runtime.driver import Guest, Supply
     from isolith_runtime.hibernation import Hibernation
@@ -167,6 +169,23 @@ class Durability:
             desk.reject(use, rejected(decided.call.connector, decided.call.method, decided.decision.reason))
         elif decided.call.status == "expired":
             desk.reject(use, expired(decided.call))
+
+    def final(self, decided: Decided, script: Prepared) -> Diagnostic | None:
+        """Why the run ends with this answer; None where it goes on."""
+        call = decided.call
+        if call.status != "rejected" or call.on_rejection != "end":
+            return None
+        error = rejected(call.connector, call.method, decided.decision.reason)
+        return ending.of_rejection(script, call.line, str(error), f"{call.connector}.{call.method}")
+
+    async def ended_by_people(self, desk: CallDesk, script: Prepared) -> Diagnostic | None:
+        """The same of an answer that came from another process. Raises JournalError."""
+        for decided in await self._durable.ledger.rejections():
+            final = self.final(decided, script)
+            if final is not None:
+                self.decided(desk, decided)
+                return final
+        return None
 
     async def pause(self, guest: Guest, outcome: Outcome) -> bool:
         """Put the guest away. Whether people have answered meanwhile: then `go_on`. Raises JournalError."""

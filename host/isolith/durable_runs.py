@@ -10,6 +10,7 @@ import socket
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from isolith.approvals.grants import with_call
 from isolith.budgets import Budgets
 from isolith.durability import Durable
 from isolith.errors import UsageError
@@ -18,7 +19,7 @@ from isolith.journal.errors import Leased, UnknownEntry, WrongStatus
 from isolith.journal.model import Answer
 from isolith.ledger import LEASE, How, Ledger
 from isolith.outcome import Outcome
-from isolith.record import expired
+from isolith.record import expired, rejected
 from isolith.rollback import Undoer, roll_back
 from isolith.waiting import Given, edited, encoded, pending_call, seen_digest
 from isolith_runtime.errors import HibernationError
@@ -27,11 +28,12 @@ from isolith_runtime.guest import codec
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from isolith.approvals.terms import GrantTerms
     from isolith.execution import Execution
     from isolith.journal.journal import Journal
-    from isolith.journal.model import Call, Decided, Verdict
+    from isolith.journal.model import Call, Decided, Decision, Verdict
     from isolith.journal.statuses import ExecutionStatus
-    from isolith.outcome import PendingCall
+    from isolith.outcome import CallRecord, CallStatus, PendingCall
     from isolith_runtime.driver import Supply
 
     Begin = Callable[[History, Budgets, Durable], Execution]
@@ -78,28 +80,46 @@ class DurableRuns:
         arguments: dict[str, object] | None = None,
         answer: dict[str, object] | None = None,
         reason: str | None = None,
+        grant: GrantTerms | None = None,
+        asked: int | None = None,
         go_on: bool = True,
     ) -> Outcome:
         """Answer one pending call. The answer that leaves nothing pending goes on with the run, to its next end.
 
         `digest`: of the arguments that were looked at, or the first 12 characters of it; an answer about others is
         refused. Without one, the answer is about what is pending now. `answer`: what its server asks for, where it
-        does. Raises AlreadyDecided, DigestMismatch, UnknownEntry, UsageError for an answer that does not fit.
+        does. `grant`: for so many calls more of the same method, given with the approval or not at all. `asked`: the
+        round of the question that is answered. Raises AlreadyDecided, DigestMismatch, UnknownEntry, UsageError for an
+        answer that does not fit.
         """
         number = _number(execution_id, call_id)
         call = await self.journal.calls.get(execution_id, number)
         said = encoded(call, verdict, Given(arguments, answer))
         seen = seen_digest(call, digest)
-        decided = await self.journal.approvals.decide(
-            Answer(execution_id, number, seen, verdict, who, said, reason, call.asked)
-        )
-        return await self._after(decided, go_on=go_on)
+        given = None if grant is None else with_call(call, grant, who, await self._principal(execution_id))
+        answered = Answer(execution_id, number, seen, verdict, who, said, reason, asked or call.asked)
+        return await self._after(await self.journal.approvals.decide(answered, given), go_on=go_on)
+
+    async def call(self, execution_id: str, call_id: str | int) -> Call:
+        """One call as it stands. Raises UnknownEntry."""
+        return await self.journal.calls.get(execution_id, _number(execution_id, call_id))
+
+    async def decisions(self, execution_id: str) -> list[Decision]:
+        """What was decided, by whom, when, and under which grant. Raises UnknownEntry."""
+        await self.journal.executions.get(execution_id)
+        return await self.journal.approvals.decisions(execution_id)
+
+    async def _principal(self, execution_id: str) -> str | None:
+        return (await self.journal.executions.get(execution_id)).principal
 
     async def _after(self, decided: Decided, *, go_on: bool) -> Outcome:
         execution_id = decided.call.execution_id
         running = self._doors.running(execution_id)
         if running is not None and running.decided(decided):
             return await running.outcome()
+        if _ends_it(decided.call) and decided.execution.status == "paused":
+            with contextlib.suppress(Leased, WrongStatus):  # somebody else ends it already
+                return await self._end_rejected(decided.call, decided.decision.reason)
         if go_on and decided.execution.status == "paused" and decided.execution.pending == 0:
             with contextlib.suppress(Leased):  # somebody else goes on with it already
                 return await self.resume(execution_id)
@@ -170,6 +190,9 @@ class DurableRuns:
             return await self.rollback(execution_id)
         ledger = self._ledger()
         history = await load_history(self.journal, execution_id)
+        final = next(filter(_ends_it, history.calls), None)
+        if final is not None:
+            return await self._end_rejected(final, history.rejections.get(final.number))
         await self._claim(ledger, history, "replay")
         for call in await self.journal.calls.lose(ledger.lease):
             if call.status != "unknown":
@@ -219,11 +242,18 @@ class DurableRuns:
         error = {"kind": "expired", "message": str(expired(call)), "line": call.line}
         return await self._close(execution_id, "expired", {**error, "tool": f"{call.connector}.{call.method}"})
 
+    async def _end_rejected(self, call: Call, reason: str | None) -> Outcome:
+        message = f"{rejected(call.connector, call.method, reason)}; that ends the run"
+        error = {"kind": "rejected", "message": message, "line": call.line}
+        return await self._close(call.execution_id, "rejected", {**error, "tool": f"{call.connector}.{call.method}"})
+
     async def _close(self, execution_id: str, status: ExecutionStatus, error: dict[str, object]) -> Outcome:
         lease = await self.journal.leases.acquire(execution_id, self.owner, LEASE)
+        calls = {f"{execution_id}.{call.number}": call for call in await self.journal.calls.of(execution_id)}
         outcome = await self.outcome(execution_id)
+        records = [_closed(record, calls.get(record.call_id)) for record in outcome.calls]
         told: dict[str, object] = {**outcome.to_json(), "status": status, "error": error, "pending": []}
-        ended = Outcome.model_validate(told)
+        ended = Outcome.model_validate(told).model_copy(update={"calls": tuple(records)})
         await self.journal.executions.move(lease, status, outcome=ended.to_json_text())
         return ended
 
@@ -240,6 +270,9 @@ class DurableRuns:
         return await self._run(history, ledger)
 
     async def _go_on(self, execution_id: str, history: History, how: How | None = None) -> Outcome:
+        final = next(filter(_ends_it, history.calls), None)
+        if final is not None:
+            return await self._end_rejected(final, history.rejections.get(final.number))
         history = await self._fitting(history)
         ledger = self._ledger()
         await self._claim(ledger, history, how or ("replay" if history.hibernation is None else "wake"))
@@ -267,6 +300,19 @@ class DurableRuns:
 
 
 _UNKNOWN = "it was under way when its host stopped, and nobody knows whether it happened: approve to make it again"
+
+
+def _ends_it(call: Call) -> bool:
+    """Whether a person's no to this call ends its run."""
+    return call.status == "rejected" and call.on_rejection == "end"
+
+
+def _closed(record: CallRecord, call: Call | None) -> CallRecord:
+    """A call that waited when its run was put away, as it is at the end of it."""
+    if record.status != "pending":
+        return record
+    ended: dict[str, CallStatus] = {"rejected": "rejected", "expired": "failed"}
+    return record.model_copy(update={"status": ended.get("" if call is None else call.status, "cancelled")})
 
 
 def _number(execution_id: str, call_id: str | int) -> int:

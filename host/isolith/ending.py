@@ -50,6 +50,8 @@ __all__ = [
     "of_departure",
     "of_divergence",
     "of_failure",
+    "of_force",
+    "of_rejection",
     "of_silence",
     "of_wall",
     "status_of",
@@ -140,7 +142,27 @@ def of_divergence(asked: str, recorded: str) -> Diagnostic:
 
 def status_of(error: Diagnostic) -> Status:
     """The status of a run that this error ended."""
-    return error.kind if error.kind in ("rejected", "expired") else "failed"
+    return error.kind if error.kind in ("rejected", "expired", "cancelled") else "failed"
+
+
+def of_force(
+    why: Diagnostic | str | None,
+    script: Prepared,
+    budgets: Budgets,
+    waiting: tuple[str, int | None] | None,
+    line: int | None,
+) -> Diagnostic:
+    """The diagnostic of a run that was ended from outside: `wall_exceeded`, `silent`, a person's no, or `cancelled`."""
+    if isinstance(why, Diagnostic):
+        return why
+    if why == "wall_exceeded":
+        return of_wall(script, budgets, waiting, line)
+    return of_silence(script) if why == "silent" else of_cancel(script, line)
+
+
+def of_rejection(script: Prepared, line: int | None, message: str, tool: str) -> Diagnostic:
+    """The diagnostic of a run that a person's no ended, as the rule that asked says."""
+    return _at(script, line, None, "rejected", f"{message}; that ends the run", None, tool=tool)
 
 
 def of_cancel(script: Prepared, line: int | None) -> Diagnostic:

@@ -23,7 +23,7 @@ from isolith.host_services import HostServices
 from isolith.internal import internal_error
 from isolith.normalize import Prepared, Refused, prepare
 from isolith.order import Order, inputs_of, limits_of, start_frame
-from isolith.outcome import Outcome, Usage
+from isolith.outcome import Diagnostic, Outcome, Usage
 from isolith.post import Post
 from isolith.reply import Reply, reply_of
 from isolith.said import Said
@@ -85,7 +85,7 @@ class Execution:
         self._timers: list[asyncio.TimerHandle] = []
         self._parked_at: int | None = None
         self._value_bytes = 0
-        self._forced: Stop | str | None = None
+        self._forced: Diagnostic | str | None = None
         self._outcome: asyncio.Future[Outcome] = self._loop.create_future()
         self._task_of_end: asyncio.Task[None] | None = None
         self._task = self._loop.create_task(self._begin())
@@ -116,6 +116,8 @@ class Execution:
         """A person has answered while it runs. Whether it takes that: not where it is being put away just now."""
         if self._task_of_end is not None or self._durability is None:
             return False
+        if (final := self._durability.final(decided, self._script)) is not None:
+            self._force(final)
         self._durability.decided(self._desk, decided)
         return True
 
@@ -279,8 +281,8 @@ class Execution:
         if self._guest is not None:
             self._guest.break_off(why)
 
-    def _force(self, why: str) -> None:
-        """End the run from outside: `cancelled`, `wall_exceeded`, or `silent`."""
+    def _force(self, why: Diagnostic | str) -> None:
+        """End the run from outside: `cancelled`, `wall_exceeded`, `silent`, or a person's no."""
         if self._forced is None and not self._outcome.done() and self._task_of_end is None:
             self._forced = why
             if self._guest is not None:
@@ -313,11 +315,8 @@ class Execution:
     def _forced_reply(self, line: int | None) -> Reply:
         waiting = self._desk.first_under_way()
         line = line or (waiting[1] if waiting else self._parked_at)
-        if self._forced == "wall_exceeded":
-            return Reply("failed", error=ending.of_wall(self._script, self._budgets, waiting, line))
-        if self._forced == "silent":
-            return Reply("failed", error=ending.of_silence(self._script))
-        return Reply("cancelled", error=ending.of_cancel(self._script, line))
+        error = ending.of_force(self._forced, self._script, self._budgets, waiting, line)
+        return Reply(ending.status_of(error), error=error)
 
     def _facts(self) -> ending.Facts:
         kinds = {record.error.kind for record in self._desk.records() if record.error is not None}
@@ -334,6 +333,10 @@ class Execution:
         try:
             outcome = await self._written(Reply("paused"))
             if await durability.pause(guest, outcome):
+                final = await durability.ended_by_people(self._desk, self._script)
+                if final is not None:
+                    await self._finish(Reply("rejected", error=final))
+                    return
                 outcome = await durability.go_on()
             else:
                 await self._desk.close(_CALLS_PATIENCE_S, resting=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from isolith.folders import data_folder
 from isolith_bindings.secrets import redact
 
 if TYPE_CHECKING:
@@ -19,6 +20,18 @@ async def open_journal(url: str) -> Journal:
     from isolith.journal import Journal, Settings  # noqa: PLC0415
 
     return await Journal.open(url, Settings(redact=redact))
+
+
+def url_of(journal: str | Path) -> str:
+    """A file as a URL; a URL as it is."""
+    text = str(journal)
+    return text if "://" in text else f"sqlite:///{text}"
+
+
+def folder_of(journal: str) -> Path | None:
+    """The folder of a journal that is a file; None of one that is elsewhere."""
+    url = url_of(journal)
+    return Path(url.removeprefix("sqlite:///")).parent if journal and url.startswith("sqlite:///") else None
 
 
 class Journals:
@@ -39,6 +52,14 @@ class Journals:
                 self._journal = await open_journal(self._url())
             return self._journal
 
+    @property
+    def folder(self) -> Path:
+        """Where keys are kept: beside the journal's file, or in this user's own folder."""
+        if self._given is None and self._folder is not None:
+            return Path(self._folder.name)
+        text = "" if self._given is None or self._lent else str(self._given)
+        return folder_of(text) or data_folder()
+
     async def close(self) -> None:
         """Close what was opened here; a journal that was given open stays so. Idempotent."""
         if self._journal is not None and not self._lent:
@@ -52,5 +73,4 @@ class Journals:
         if self._given is None:
             self._folder = tempfile.TemporaryDirectory(prefix="isolith-journal-")
             return f"sqlite:///{Path(self._folder.name) / 'journal.db'}"
-        text = str(self._given)
-        return text if "://" in text else f"sqlite:///{text}"
+        return url_of(cast("str | Path", self._given))

@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 from isolith.journal.errors import JournalError
-from isolith.journal.model import Delivery
+from isolith.journal.model import Decided, Delivery
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -141,6 +141,14 @@ class Ledger:
         """An approved call that is about to be made."""
         self._note(inputs)
         return await self._journal.calls.begin(self.lease, number)
+
+    async def rejections(self) -> list[Decided]:
+        """The calls that people have said no to, with what they said."""
+        execution_id = self.lease.execution_id
+        execution = await self._journal.executions.get(execution_id)
+        rejected = {call.number: call for call in await self._journal.calls.of(execution_id, {"rejected"})}
+        decisions = await self._journal.approvals.decisions(execution_id)
+        return [Decided(each, rejected[each.number], execution) for each in decisions if each.number in rejected]
 
     async def ended(
         self, number: int, status: CallOutcome, *, outcome: str | None = None, error: str | None = None

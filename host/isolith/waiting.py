@@ -72,20 +72,27 @@ def edited(call: Call) -> dict[str, object] | None:
 
 def pending_call(call_id: str, arguments: dict[str, object], call: Call) -> PendingCall:
     """What waits, as an outcome shows it."""
-    reason = call.reason or "it needs a person's answer"
     return PendingCall(
         call_id=call_id,
         connector=call.connector,
         method=call.method,
         arguments=arguments,
         digest=shown_digest(call),
-        reason=f"{reason}; it would: {call.effect}" if call.effect else reason,
+        reason=_why(call),
         kind="approval" if call.question is None else "question",
         questions=tuple(
             PendingQuestion(name=key, message=clean(asked.message, _MAX_MESSAGE), answer=asked.schema, url=asked.url)
             for key, asked in _questions(call).items()
         ),
     )
+
+
+def _why(call: Call) -> str:
+    """Why a person is asked, what the call would do, and what a no comes to."""
+    reason = call.reason or "it needs a person's answer"
+    if call.effect:
+        reason += f"; it would: {call.effect}"
+    return f"{reason}; a no ends the run" if call.on_rejection == "end" else reason
 
 
 def shown_digest(call: Call) -> str:
