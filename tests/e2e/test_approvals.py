@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from isolith.execution import Execution
     from isolith.outcome import Outcome
 
 pytestmark = pytest.mark.anyio
@@ -299,12 +300,12 @@ async def test_a_no_ends_it_with_all_that_still_waits(strict: CodeMode, desk: De
     assert [call.status for call in calls] == ["cancelled", "rejected", "cancelled"]
 
 
-async def _asked(code_mode: CodeMode, script: str) -> tuple[str, str]:
-    """Begin a script that goes on while it asks; the ids of the execution and of the call that waits."""
+async def _asked(code_mode: CodeMode, script: str) -> tuple[Execution, str]:
+    """Begin a script that goes on while it asks; the execution, and the id of the call that waits."""
     execution = code_mode.start(script)
     async for event in execution.events():
         if event["event"] == "call_pending":
-            return execution.execution_id, str(event["call_id"])
+            return execution, str(event["call_id"])
     raise AssertionError("it never asked")
 
 
@@ -312,24 +313,23 @@ BESIDE = "import asyncio\nawait asyncio.gather(bank.pay(amount=1), bank.hang())"
 
 
 async def test_a_no_ends_a_run_that_is_under_way(strict: CodeMode) -> None:
-    execution_id, call_id = await _asked(strict, BESIDE)
-    final = await asyncio.wait_for(strict.reject(execution_id, call_id), 30)
+    execution, call_id = await _asked(strict, BESIDE)
+    final = await asyncio.wait_for(strict.reject(execution.execution_id, call_id), 30)
     assert ended(final) == ("rejected", "rejected", 2, "bank.pay")
     assert [call.status for call in final.calls] == ["rejected", "cancelled"]
 
 
 async def test_a_no_from_another_host_ends_the_run_when_it_would_pause(strict: CodeMode, desk: Desk) -> None:
     script = BESIDE.replace("bank.hang()", "bank.pay(amount=2), bank.until()")
-    execution_id, call_id = await _asked(strict, script)
+    execution, call_id = await _asked(strict, script)
     async with await desk.journal() as journal, CodeMode(journal=journal, tend=False) as elsewhere:
-        told = await elsewhere.reject(execution_id, call_id, reason="no")
+        told = await elsewhere.reject(execution.execution_id, call_id, reason="no")
         assert told.status == "running"  # the host that has it ends it
     desk.event.set()
-    running = next(found for found in strict._running if found.execution_id == execution_id)
-    final = await asyncio.wait_for(running.outcome(), 30)
+    final = await asyncio.wait_for(execution.outcome(), 30)
     assert ended(final)[:2] == ("rejected", "rejected")
     assert desk.paid == []
-    assert (await (await strict.runs()).outcome(execution_id)).status == "rejected"
+    assert (await (await strict.runs()).outcome(execution.execution_id)).status == "rejected"
 
 
 async def test_a_host_that_stopped_before_it_ended_the_run_is_made_up_for(strict: CodeMode, desk: Desk) -> None:
