@@ -112,8 +112,11 @@ class FunctionConnector:
         if bound is None:
             raise CallError("unknown_tool", f"there is no {tool}")
         values = check_arguments(tool, bound.signature, arguments)
-        with _LiveProgress(context) as live:
-            values |= dict.fromkeys(bound.signature.contexts, live)
+        if bound.signature.contexts:
+            with _LiveProgress(context) as live:
+                values |= dict.fromkeys(bound.signature.contexts, live)
+                result = await self._run(tool, functools.partial(bound.candidate.get(), **values))
+        else:
             result = await self._run(tool, functools.partial(bound.candidate.get(), **values))
         return check_result(tool, bound.signature.result, result)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isolith.artifacts import ArtifactStore, CallArtifacts
-from isolith_bindings.connector import CallContext, unheard
+from isolith_bindings.connector import Ask, CallContext, Progress, declining, unheard
 
 if TYPE_CHECKING:
     from isolith.use import Identity, Use
@@ -20,14 +20,18 @@ class Contexts:
     call_s: float
     artifacts: ArtifactStore
 
-    def of(self, use: Use) -> CallContext:
-        """That of one call, which nobody follows."""
+    def of(self, use: Use, progress: Progress = unheard, ask: Ask = declining, *, waits: bool = False) -> CallContext:
+        """That of one call. Without more it is one that nobody follows, and during which nobody is asked."""
         return CallContext(
             execution_id=self.identity.execution_id,
             call_id=use.call_id,
             principal=self.identity.principal,
             session=self.identity.session,
             deadline_s=self.call_s,
-            progress=unheard,
+            progress=progress,
             artifacts=CallArtifacts(self.artifacts, use.number),
+            ask=ask,
+            variant=use.variant,
+            waits=waits,
+            resumed=use.resumed,
         )

@@ -327,8 +327,10 @@ class CallDesk:
             return await self.services.call(use.frame.method, use.arguments)
         arguments = cast("dict[str, object]", with_references(use.arguments, self.artifacts))
         given, cursor = of_page(arguments) if use.variant == "pages" else (arguments, None)
-        context = replace(self._contexts.of(use), progress=progress, variant=use.variant, cursor=cursor)
-        value = await use.connector.call(use.method, given, self._questioner.during(use, given, context))
+        ask, waits = self._questioner.during(use, given)
+        context = self._contexts.of(use, progress, ask, waits=waits)
+        context = context if cursor is None else replace(context, cursor=cursor)
+        value = await use.connector.call(use.method, given, context)
         return value if use.variant else self.catalog.observations.saw(use.connector.name, use.method, value)
 
     async def _complete(self, use: Use, value: object) -> None:
@@ -370,7 +372,7 @@ class CallDesk:
         if status == "cancelled" and use.journalled and self.recorder is not None:
             self._write(self.recorder.cancelled(use))
         use.status, use.pending = status, None
-        use.frame, use.arguments = replace(use.frame, arguments={}), {}  # may be large, and nobody reads them again
+        use.forget_arguments()
         self._owed -= 1
         if use.started is not None:
             use.duration_ms = round((time.perf_counter() - use.started) * 1e3, 3)

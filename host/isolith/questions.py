@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from isolith_bindings.connector import Answer, Question
@@ -15,7 +15,7 @@ from isolith_bindings.connector import Answer, Question
 if TYPE_CHECKING:
     from isolith.events import EventLog
     from isolith.use import Identity, Use
-    from isolith_bindings.connector import CallContext
+    from isolith_bindings.connector import Ask
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,10 @@ class Questioner:
     def __init__(self, questions: Questions | None, identity: Identity, events: EventLog, *, keeps: bool) -> None:
         self._questions, self._identity, self._events, self._keeps = questions, identity, events, keeps
 
-    def during(self, use: Use, arguments: Mapping[str, object], context: CallContext) -> CallContext:
+    def during(self, use: Use, arguments: Mapping[str, object]) -> tuple[Ask, bool]:
         """What a call is made with: who answers for it, and whether it may wait."""
         waits = self._questions == "pause" and self._keeps and use.variant != "pages"
-        ask = functools.partial(self._ask, use, arguments)
-        return replace(context, ask=ask, waits=waits, resumed=use.resumed)
+        return functools.partial(self._ask, use, arguments), waits
 
     async def _ask(self, use: Use, arguments: Mapping[str, object], question: Question) -> Answer:
         connector, method = use.names

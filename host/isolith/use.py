@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from isolith.outcome import CallRecord, CallStatus, Diagnostic, PendingCall
+from isolith_runtime import protocol
 
 if TYPE_CHECKING:
     import asyncio
 
     from isolith_bindings.connector import Connector, Method, Resumed, Variant
     from isolith_bindings.rules import OnRejection
-    from isolith_runtime import protocol
 
 HOST = ""
 """The connector name under which a script reaches the host's own services."""
@@ -83,6 +83,11 @@ class Use:
     def method_used(self) -> str:
         """Method and variant, by which the journal knows it."""
         return ".".join(filter(None, (self.names[1], self.variant)))
+
+    def forget_arguments(self) -> None:
+        """They may be large, and nobody reads them again."""
+        frame, self.arguments = self.frame, {}
+        self.frame = protocol.Call(frame.number, frame.connector, frame.method, {}, frame.line, frame.size)
 
     def record(self) -> CallRecord:
         """As the outcome lists it."""
