@@ -22,6 +22,7 @@ from isolith import (
     connectors_command,
     discovery_command,
     executions_command,
+    kept_runs,
     policy_command,
     snippets_command,
 )
@@ -115,6 +116,7 @@ def _root(
 
 @app.command(epilog="Example: isolith run report.py --connect crm.py --input '{\"year\": 2026}'")
 @guarded
+@kept_runs.journalled
 def run(  # noqa: PLR0913 - one parameter a flag
     script: Annotated[str | None, typer.Argument(help="The script: a file, or - for stdin.")] = None,
     *,
@@ -153,14 +155,16 @@ def run(  # noqa: PLR0913 - one parameter a flag
     }
     config = command.read_configuration(configured)
     request = read_request(script, code, data, _under(config, budgets))
-    terminal = command.terminal()
+    terminal, kept = command.terminal(), kept_runs.chosen()
+    terminal.flags = kept.flags
     try:
         code_mode = CodeMode(
             command.connectors_of(specs, config),
             policy=command.policy_of(policy, config),
             ceilings=config.config.granted if config else None,
-            journal=executions_command.journal_url() if specs or config else None,
-            origin=executions_command.origin_of(specs, configured, policy, pause=questions == "pause"),
+            journal=kept.url if specs or config or kept.flags else None,
+            origin=kept_runs.origin_of(specs, configured, policy, pause=questions == "pause"),
+            link_key=kept_runs.link_key,
             tend=False,
             check=check,
             reverts=config.config.reverts if config else None,

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from isolith.approvals.linking import Key
     from isolith.approvals.terms import GrantTerms
     from isolith.checking import CheckMode
     from isolith.history import History
@@ -81,7 +82,7 @@ class CodeMode:
         home: Path | None = None,
         reverts: Mapping[str, Revert | str] | None = None,
         questions: Questions | None = None,
-        link_key: bytes | str | None = None,
+        link_key: Key | None = None,
     ) -> None:
         self._questions: Questions | None = questions
         self.policy = as_policy(policy)

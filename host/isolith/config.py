@@ -15,6 +15,9 @@
     [reverts]                                 what undoes a method, for `isolith executions rollback`
     "files.add" = "files.remove"
 
+    [journal]                                 where executions are kept
+    url = "postgresql://isolith:${DB_PASSWORD}@db/isolith"
+
     [budgets]                                 what a run gets unless it asks for something else
     [ceilings]                                how far it may ask; "unlimited" lifts one
 
@@ -49,6 +52,15 @@ def _by_name(value: object) -> object:
     return {"preset": value} if isinstance(value, str) else value
 
 
+class JournalEntry(BaseModel):
+    """Where executions are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, hide_input_in_errors=True)
+
+    url: Annotated[str, Field(repr=False, min_length=1)]
+    """A file, meant from the folder of this one, or `postgresql://...`. `${NAME}` stands for the environment's."""
+
+
 class Config(BaseModel):
     """What a configuration file may say. Everything may be left out."""
 
@@ -70,6 +82,8 @@ class Config(BaseModel):
     """How far a run may raise a budget; what is left out has the ceiling of Isolith."""
     reverts: Mapping[str, RevertEntry] = Field(default_factory=dict[str, RevertEntry])
     """What undoes methods that do not say so themselves, `connector.method` to `connector.method`."""
+    journal: JournalEntry | None = None
+    """Where executions are kept, if not in the user's data folder."""
     mcp_servers: Mapping[str, object] = Field(default_factory=dict[str, object], alias="mcpServers", repr=False)
     """As Claude and Cursor write them."""
     servers: Mapping[str, object] = Field(default_factory=dict[str, object], repr=False)

@@ -6,77 +6,49 @@ go on with it.
 
 from __future__ import annotations
 
-import asyncio
-import getpass
-import json
-import sys
-from contextlib import redirect_stdout
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from isolith import command
-from isolith.code_mode import CodeMode
+from isolith.approvals.command import (
+    EVERYWHERE,
+    HOW_LONG,
+    WITH_APPROVAL,
+    answered,
+    grants,
+    link,
+    redeem,
+    say_decisions,
+    terms_of,
+)
 from isolith.command import Json, guarded
 from isolith.errors import UsageError
-from isolith.folders import data_folder
 from isolith.journal.statuses import EXECUTION_MOVES
-from isolith.journals import open_journal
 from isolith.json_form import to_json_text
+from isolith.kept_runs import Call, Stay, Which, Who, find_execution, in_journal, journalled, user, with_runs
 from isolith.request import read_data
 from isolith.run_command import Form, answer
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from isolith.durable_runs import DurableRuns
     from isolith.journal.journal import Journal
-    from isolith.journal.model import Execution
+    from isolith.journal.model import Call as JournalCall
+    from isolith.journal.model import Decision, Execution
     from isolith.journal.statuses import ExecutionStatus
     from isolith.outcome import Outcome
 
-T = TypeVar("T")
-
 app = typer.Typer(help="What ran, what waits for a person, and what is done about it.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(metavar="EXECUTION", help="Its id, or the beginning of it.")]
-Call = Annotated[str, typer.Argument(metavar="CALL", help="The id of a pending call, or its number.")]
-Who = Annotated[str | None, typer.Option("--who", metavar="NAME", help="Who decides. [the user]")]
 Digest = Annotated[
     str | None, typer.Option("--digest", metavar="DIGEST", help="Of the arguments that were looked at: refuse others.")
 ]
 Executions = Annotated[list[str] | None, typer.Argument(metavar="EXECUTION...", help="Their ids. [all]")]
-Stay = Annotated[bool, typer.Option("--no-continue", help="Only decide; leave it to others to go on.")]
-
-
-def journal_url() -> str:
-    """Where the command line keeps its executions."""
-    folder = data_folder()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return f"sqlite:///{folder / 'journal.db'}"
-
-
-def origin_of(specs: list[str] | None, configured: str | None, policy: str | None, *, pause: bool = False) -> str:
-    """How the connectors of a run are found again: what was given, files by their whole path; whether servers ask."""
-    return json.dumps(
-        {
-            **({"questions": "pause"} if pause else {}),
-            "connect": [_absolute(spec) for spec in specs or ()],
-            "config": str(Path(configured).absolute()) if configured else None,
-            "policy": _absolute(policy) if policy else None,
-            "folder": str(Path.cwd()),
-        }
-    )
-
-
-def _absolute(spec: str) -> str:
-    path = Path(spec)
-    return str(path.absolute()) if path.exists() else spec
 
 
 @app.command("list", epilog="Example: isolith executions list --status paused")
 @guarded
+@journalled
 def list_(
     *,
     status: Annotated[str | None, typer.Option(metavar="STATUS", help="Only those: paused, failed, ...")] = None,
@@ -91,7 +63,7 @@ def list_(
         statuses = None if status is None else (_status(status),)
         return await journal.executions.find(Filter(statuses=statuses, limit=limit))
 
-    found = _in_journal(use)
+    found = in_journal(use)
     terminal = command.terminal()
     if json:
         terminal.write(to_json_text([_as_data(execution) for execution in found]))
@@ -105,18 +77,25 @@ def list_(
 
 @app.command(epilog="Example: isolith executions show 4f2a --json")
 @guarded
+@journalled
 def show(execution: Which, *, json: Json = False) -> None:
-    """Show how an execution ended, or where it stands."""
+    """Show how an execution ended, or where it stands, and who decided what."""
 
     async def use(runs: DurableRuns, execution_id: str) -> Outcome:
         return await runs.outcome(execution_id)
 
-    outcome = _with_runs(execution, use, connected=False)
-    _answer(outcome, json=json)
+    async def look(runs: DurableRuns, execution_id: str) -> tuple[list[JournalCall], list[Decision]]:
+        return await runs.journal.calls.of(execution_id), await runs.decisions(execution_id)
+
+    if not json:
+        calls, decisions = with_runs(execution, look, connected=False)
+        say_decisions(command.terminal(), calls, decisions)
+    answered(with_runs(execution, use, connected=False), json=json)
 
 
 @app.command(epilog="Example: isolith executions approve 4f2a 2 --digest 9c1e")
 @guarded
+@journalled
 def approve(  # noqa: PLR0913 - one parameter a flag
     execution: Which,
     call: Call,
@@ -128,12 +107,16 @@ def approve(  # noqa: PLR0913 - one parameter a flag
         str | None, typer.Option("--answer", metavar="JSON|@FILE", help="What its server asks for.")
     ] = None,
     digest: Digest = None,
+    uses: WITH_APPROVAL = None,
+    lasts: HOW_LONG = "1h",
+    everywhere: EVERYWHERE = False,
     who: Who = None,
     stay: Stay = False,
     json: Json = False,
 ) -> None:
     """Let a pending call be made, or answer what its server asks; where nothing is pending then, the run goes on."""
     edited = _object(arguments, "--arguments", "the arguments", "the call's arguments by name")
+    grant = terms_of(uses, lasts, everywhere=everywhere)
     said = _object(reply, "--answer", "the answer", "what the server asks for, by its schema")
 
     async def use(runs: DurableRuns, execution_id: str) -> Outcome:
@@ -145,14 +128,16 @@ def approve(  # noqa: PLR0913 - one parameter a flag
             digest=digest,
             arguments=edited,
             answer=said,
+            grant=grant,
             go_on=not stay,
         )
 
-    _answer(_with_runs(execution, use), json=json)
+    answered(with_runs(execution, use), json=json)
 
 
 @app.command(epilog="Example: isolith executions reject 4f2a 2 --reason 'not this customer'")
 @guarded
+@journalled
 def reject(  # noqa: PLR0913 - one parameter a flag
     execution: Which,
     call: Call,
@@ -170,33 +155,37 @@ def reject(  # noqa: PLR0913 - one parameter a flag
             execution_id, call, "reject", who=who or user(), digest=digest, reason=reason, go_on=not stay
         )
 
-    _answer(_with_runs(execution, use), json=json)
+    answered(with_runs(execution, use), json=json)
 
 
 @app.command(epilog="Example: isolith executions resume 4f2a")
 @guarded
+@journalled
 def resume(execution: Which, *, json: Json = False) -> None:
     """Go on with a paused run whose calls are all decided."""
-    _answer(_with_runs(execution, lambda runs, execution_id: runs.resume(execution_id)), json=json)
+    answered(with_runs(execution, lambda runs, execution_id: runs.resume(execution_id)), json=json)
 
 
 @app.command(epilog="Example: isolith executions retry 4f2a")
 @guarded
+@journalled
 def retry(execution: Which, *, json: Json = False) -> None:
     """Run one that failed, was cancelled or was left by its process again: what succeeded is not made again."""
-    _answer(_with_runs(execution, lambda runs, execution_id: runs.retry(execution_id)), json=json)
+    answered(with_runs(execution, lambda runs, execution_id: runs.retry(execution_id)), json=json)
 
 
 @app.command(epilog="Example: isolith executions cancel 4f2a")
 @guarded
+@journalled
 def cancel(execution: Which, *, json: Json = False) -> None:
     """End a run that is paused."""
-    outcome = _with_runs(execution, lambda runs, execution_id: runs.cancel(execution_id), connected=False)
-    _answer(outcome, json=json)
+    outcome = with_runs(execution, lambda runs, execution_id: runs.cancel(execution_id), connected=False)
+    answered(outcome, json=json)
 
 
 @app.command(epilog="Example: isolith executions rollback 4f2a")
 @guarded
+@journalled
 def rollback(
     execution: Which,
     *,
@@ -206,7 +195,7 @@ def rollback(
     json: Json = False,
 ) -> None:
     """Undo what an ended execution did, its last call first. Ends with 1 where something could not be undone."""
-    outcome = _with_runs(execution, lambda runs, execution_id: runs.rollback(execution_id, again=again))
+    outcome = with_runs(execution, lambda runs, execution_id: runs.rollback(execution_id, again=again))
     terminal = command.terminal()
     if json:
         answer(outcome, terminal, Form.JSON)
@@ -221,6 +210,7 @@ def rollback(
 
 @app.command(epilog="Example: isolith executions export > executions.jsonl")
 @guarded
+@journalled
 def export(execution: Executions = None) -> None:
     """Write what the journal has, one JSON document a line."""
     terminal = command.terminal()
@@ -230,11 +220,12 @@ def export(execution: Executions = None) -> None:
         async for line in journal.export(ids):
             terminal.write(line)
 
-    _in_journal(use)
+    in_journal(use)
 
 
 @app.command(epilog="Example: isolith executions verify")
 @guarded
+@journalled
 def verify(execution: Executions = None) -> None:
     """Check that nobody has changed the journal behind its back. Ends with 1 if somebody has."""
 
@@ -242,7 +233,7 @@ def verify(execution: Executions = None) -> None:
         ids: list[str | None] = [await find_execution(journal, each) for each in execution or ()]
         return [str(found) for each in ids or [None] for found in (await journal.records.verify(each)).findings]
 
-    problems = _in_journal(use)
+    problems = in_journal(use)
     terminal = command.terminal()
     for problem in problems:
         terminal.write(problem)
@@ -264,19 +255,6 @@ def _status(name: str) -> ExecutionStatus:
     return name
 
 
-def _answer(outcome: Outcome, *, json: bool) -> None:
-    answer(outcome, command.terminal(), Form.JSON if json else Form.PRETTY)
-    raise typer.Exit(outcome.exit_code)
-
-
-def user() -> str:
-    """Who decides, where nobody says."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return "the command line"
-
-
 def _as_data(execution: Execution) -> dict[str, object]:
     return {
         "execution_id": execution.execution_id,
@@ -288,50 +266,6 @@ def _as_data(execution: Execution) -> dict[str, object]:
     }
 
 
-def _in_journal(use: Callable[[Journal], Awaitable[T]]) -> T:
-    async def once() -> T:
-        async with await open_journal(journal_url()) as journal:
-            return await use(journal)
-
-    return asyncio.run(once())
-
-
-def _with_runs(which: str, use: Callable[[DurableRuns, str], Awaitable[T]], *, connected: bool = True) -> T:
-    """What `use` makes of an execution, with the connectors it was started with."""
-
-    async def once() -> T:
-        async with await open_journal(journal_url()) as journal:
-            execution_id = await find_execution(journal, which)
-            origin = json.loads((await journal.executions.order(execution_id)).origin)
-            async with _code_mode(journal, origin if connected else None) as code_mode:
-                return await use(await code_mode.runs(), execution_id)
-
-    with redirect_stdout(sys.stderr):
-        return asyncio.run(once())
-
-
-async def find_execution(journal: Journal, which: str) -> str:
-    """The id that begins so. Raises UsageError."""
-    from isolith.journal import Filter  # noqa: PLC0415 - loads the database toolkit
-
-    found = await journal.executions.find(Filter(limit=10_000))
-    ids = [execution.execution_id for execution in found if execution.execution_id.startswith(which)]
-    if which in ids or len(ids) == 1:
-        return which if which in ids else ids[0]
-    what = f"{len(ids)} executions begin with" if ids else "no execution begins with"
-    raise UsageError(f"{what} `{which}`: see `isolith executions list`")
-
-
-def _code_mode(journal: Journal, origin: dict[str, Any] | None) -> CodeMode:
-    if origin is None:
-        return CodeMode(journal=journal, tend=False)
-    config = command.read_configuration(origin.get("config"))
-    return CodeMode(
-        command.connectors_of(origin.get("connect"), config),
-        policy=command.policy_of(origin.get("policy"), config),
-        ceilings=config.config.granted if config else None,
-        journal=journal,
-        tend=False,
-        reverts=config.config.reverts if config else None,
-        questions="pause" if origin.get("questions") == "pause" else None,
-    )
+app.add_typer(grants, name="grants", epilog="Example: isolith executions grants list")
+app.command(epilog="Example: isolith executions link 4f2a 2 --to ada@example.com --for 1d")(link)
+app.command(epilog="Example: isolith executions redeem LINK")(redeem)

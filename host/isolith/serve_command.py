@@ -13,8 +13,8 @@ from isolith import command
 from isolith.code_mode import CodeMode
 from isolith.command import Configured, Connect, guarded
 from isolith.errors import UsageError
-from isolith.executions_command import journal_url, origin_of
 from isolith.instructions import DEFAULT_TOKENS, Shown
+from isolith.kept_runs import journal_url, journalled, link_key, origin_of
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ def _is_loopback(host: str) -> bool:
 
 
 @guarded
+@journalled
 def serve(  # noqa: PLR0913 - one parameter a flag
     *,
     stdio: Annotated[bool, typer.Option("--stdio", help="Serve one client on stdin and stdout. [default]")] = False,
@@ -96,6 +97,7 @@ def serve(  # noqa: PLR0913 - one parameter a flag
         ceilings=config.config.granted if config else None,
         journal=journal_url(),
         origin=origin_of(specs, configured, careful),
+        link_key=link_key,
         reverts=config.config.reverts if config else None,
     )
     from isolith.serving import serve_mcp  # noqa: PLC0415 - a second that no other command has to pay

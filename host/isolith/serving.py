@@ -16,6 +16,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from isolith.errors import UsageError
 from isolith.folders import data_folder
+from isolith.kept_runs import chosen
 from isolith.key_file import kept_key
 from isolith.mcp_server import mcp_server
 from isolith.self_test import trip_limits
@@ -121,6 +122,5 @@ def _listen(address: Address) -> socket.socket:
 def _say_pending(outcome: Outcome, say: Callable[[str], None]) -> None:
     for call in outcome.pending:
         number = call.call_id.rpartition(".")[2]
-        say(
-            f"isolith: {call.connector}.{call.method} waits: isolith executions approve {outcome.execution_id} {number}"
-        )
+        answers = f"isolith executions approve {outcome.execution_id} {number}{chosen().flags}"
+        say(f"isolith: {call.connector}.{call.method} waits: {answers}")

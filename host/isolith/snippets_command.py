@@ -6,7 +6,6 @@ it, to approve it, to run it) connects what the execution had that it was propos
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import sys
@@ -17,15 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 import typer
 
 from isolith import command
+from isolith.approvals.command import answered
 from isolith.code_mode import CodeMode
 from isolith.command import Configured, Connect, Json, PolicyName, guarded
 from isolith.errors import UsageError
-from isolith.executions_command import Who, find_execution, journal_url, origin_of, user
 from isolith.journal.errors import UnknownEntry
-from isolith.journals import open_journal
 from isolith.json_form import to_json_text
+from isolith.kept_runs import Who, find_execution, in_journal, journalled, origin_of, user
 from isolith.request import read_data
-from isolith.run_command import Form, answer
 from isolith.snippet_files import from_file, to_file
 from isolith.snippets import methods_of, schema_of
 
@@ -48,6 +46,7 @@ FOLDER = Path("snippets")
 
 @app.command("list", epilog="Example: isolith snippets list")
 @guarded
+@journalled
 def list_(*, json: Json = False) -> None:
     """List all versions."""
     found = _use(lambda code_mode: code_mode.snippets.find())
@@ -65,6 +64,7 @@ def list_(*, json: Json = False) -> None:
 
 @app.command(epilog="Example: isolith snippets show weekly_report --version 2")
 @guarded
+@journalled
 def show(name: Name, *, version: Version = None, json: Json = False) -> None:
     """Show one: what is to be read before it is approved, and what it changes."""
 
@@ -88,6 +88,7 @@ def show(name: Name, *, version: Version = None, json: Json = False) -> None:
 
 @app.command(epilog="Example: isolith snippets propose 4f2a weekly_report --description 'The week of a team'")
 @guarded
+@journalled
 def propose(
     execution: Annotated[str, typer.Argument(metavar="EXECUTION", help="One that completed; the beginning of its id.")],
     name: Name,
@@ -118,6 +119,7 @@ def propose(
 
 @app.command(epilog="Example: isolith snippets approve weekly_report --hash 9c1e0b7d21aa")
 @guarded
+@journalled
 def approve(  # noqa: PLR0913 - one parameter a flag
     name: Name,
     *,
@@ -147,6 +149,7 @@ def approve(  # noqa: PLR0913 - one parameter a flag
 
 @app.command(epilog="Example: isolith snippets revoke weekly_report --reason 'wrong sums'")
 @guarded
+@journalled
 def revoke(name: Name, *, version: Version = None, who: Who = None, reason: Reason = None, json: Json = False) -> None:
     """Take an approval back, or say no to a proposal: nothing calls it from then on."""
 
@@ -160,6 +163,7 @@ def revoke(name: Name, *, version: Version = None, who: Who = None, reason: Reas
 
 @app.command(epilog='Example: isolith snippets run weekly_report --input \'{"team": "north"}\'')
 @guarded
+@journalled
 def run(
     name: Name,
     *,
@@ -181,12 +185,12 @@ def run(
             return await code_mode.execute(f"await snippets.{name}(**input)", input=named)
 
     outcome = _in_journal(use)
-    answer(outcome, command.terminal(), Form.JSON if json else Form.PRETTY)
-    raise typer.Exit(outcome.exit_code)
+    answered(outcome, json=json)
 
 
 @app.command(epilog="Example: isolith snippets export weekly_report")
 @guarded
+@journalled
 def export(
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Which. [all that are approved]")] = None,
     *,
@@ -209,6 +213,7 @@ def export(
 
 @app.command("import", epilog="Example: isolith snippets import snippets/weekly_report.py")
 @guarded
+@journalled
 def import_(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="As `export` wrote them, maybe changed.")],
     *,
@@ -320,12 +325,8 @@ async def _connected(
 
 
 def _in_journal(use: Callable[[Journal], Awaitable[T]]) -> T:
-    async def once() -> T:
-        async with await open_journal(journal_url()) as journal:
-            return await use(journal)
-
     with redirect_stdout(sys.stderr):
-        return asyncio.run(once())
+        return in_journal(use)
 
 
 def _use(use: Callable[[CodeMode], Awaitable[T]]) -> T:

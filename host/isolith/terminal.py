@@ -68,6 +68,8 @@ class Terminal:
     def __init__(self, out: TextIO, err: TextIO) -> None:
         self.out = Console(file=out)
         self.err = Console(file=err)
+        self.flags = ""
+        """What the commands that answer have to be given to find the journal."""
 
     def write(self, text: str) -> None:
         """One line of result, as it is, at once."""
@@ -88,7 +90,7 @@ class Terminal:
             self.diagnostic(outcome.error, "error")
         for call in outcome.pending:
             self.say(_pending(call), "yellow")
-            self.say(_answers(call), "cyan")
+            self.say(_answers(call, self.flags), "cyan")
         if self.err.is_terminal:
             self._calls(outcome.calls)
             self.say(" · ".join([outcome.value_type or outcome.status, *_usage(outcome.usage)]), "dim")
@@ -176,13 +178,13 @@ def _pending(call: PendingCall) -> str:
     return f"waiting for an answer: {call.connector}.{call.method}({arguments}): {call.reason}"
 
 
-def _answers(call: PendingCall) -> str:
+def _answers(call: PendingCall, flags: str) -> str:
     execution, _, number = call.call_id.rpartition(".")
     forms = [to_json_text(question.answer or {}) for question in call.questions if question.url is None]
     pages = [f"    visit {question.url}" for question in call.questions if question.url is not None]
     answer = " --answer JSON" if forms else ""
-    command = f"    isolith executions approve {execution} {number} --digest {call.digest[:12]}{answer}    # or: reject"
-    return "\n".join([*(f"    JSON by the schema {form}" for form in forms), *pages, command])
+    command = f"    isolith executions approve {execution} {number} --digest {call.digest[:12]}{answer}{flags}"
+    return "\n".join([*(f"    JSON by the schema {form}" for form in forms), *pages, f"{command}    # or: reject"])
 
 
 def _usage(usage: Usage) -> list[str]:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from isolith.journals import Journals
     from isolith.outcome import Outcome
 
+    Key = bytes | str | Callable[[], bytes]
+    """32 bytes or more, or what gives them when they are needed."""
+
 KEY_FILE: Final = "approval-links.key"
 LASTS: Final = timedelta(days=1)
 """How long a link is good, where nobody says; never longer than its question waits."""
@@ -103,11 +106,11 @@ class Links:
         return read(token_in(token), self._key(), self._now())
 
 
-def key_of_links(given: bytes | str | None, journals: Journals) -> bytes:
+def key_of_links(given: Key | None, journals: Journals) -> bytes:
     """The key that was given, or one that is kept beside the journal. Raises UsageError for one that is too short."""
     if given is None:
         return kept_key(journals.folder / KEY_FILE)
-    return as_key(given)
+    return as_key(given() if callable(given) else given)
 
 
 def as_key(given: bytes | str) -> bytes:
