@@ -42,6 +42,7 @@ from isolith.run_command import Form, answer, run_script
 from isolith.self_test import trip_limits
 from isolith.serve_command import serve
 from isolith.supply import get_supply
+from isolith.testing.command import run_all
 from isolith_bindings.description import Detail  # noqa: TC001 - Typer reads the annotations
 from isolith_bindings.listing import DEFAULT_BUDGET
 from isolith_runtime.image.builder import open_store
@@ -76,6 +77,7 @@ app.add_typer(connectors_command.app, name="connectors", epilog="Example: isolit
 app.add_typer(executions_command.app, name="executions", epilog="Example: isolith executions list --status paused")
 app.add_typer(policy_command.app, name="policy", epilog="Example: isolith policy explain crm.delete --connect crm.py")
 app.command(epilog="Example: isolith serve --http 127.0.0.1:8000 --connect crm.py")(serve)
+app.command("test", epilog="Example: isolith test scripts/ --connect crm.py --junit results.xml")(run_all)
 app.add_typer(snippets_command.app, name="snippets", epilog="Example: isolith snippets list")
 app.add_typer(image, name="image", epilog="Example: isolith image info")
 app.add_typer(schema, name="schema", epilog="Example: isolith schema outcome")
