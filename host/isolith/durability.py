@@ -72,6 +72,7 @@ class Durability:
         last = 0 if self._history is None else max((call.number for call in self._history.all_calls), default=0)
         self.recorder = CallRecorder(durable.ledger, lambda: inputs, diverged, self._history, last)
         self.recorder.before_outcome = self._keep_artifacts
+        durable.ledger.teller.replaying = lambda: self.replays
         self._image = ""
         self._execution_id = ""
         self._created: asyncio.Task[None] | None = None

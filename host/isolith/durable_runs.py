@@ -83,14 +83,15 @@ class DurableRuns:
         grant: GrantTerms | None = None,
         asked: int | None = None,
         go_on: bool = True,
+        made: Callable[[], object] | None = None,
     ) -> Outcome:
         """Answer one pending call. The answer that leaves nothing pending goes on with the run, to its next end.
 
         `digest`: of the arguments that were looked at, or the first 12 characters of it; an answer about others is
         refused. Without one, the answer is about what is pending now. `answer`: what its server asks for, where it
         does. `grant`: for so many calls more of the same method, given with the approval or not at all. `asked`: the
-        round of the question that is answered. Raises AlreadyDecided, DigestMismatch, UnknownEntry, UsageError for an
-        answer that does not fit.
+        round of the question that is answered. `made`: called when the answer counts, before the run goes on. Raises
+        AlreadyDecided, DigestMismatch, UnknownEntry, UsageError for an answer that does not fit.
         """
         number = _number(execution_id, call_id)
         call = await self.journal.calls.get(execution_id, number)
@@ -98,7 +99,10 @@ class DurableRuns:
         seen = seen_digest(call, digest)
         given = None if grant is None else with_call(call, grant, who, await self._principal(execution_id))
         answered = Answer(execution_id, number, seen, verdict, who, said, reason, asked or call.asked)
-        return await self._after(await self.journal.approvals.decide(answered, given), go_on=go_on)
+        decided = await self.journal.approvals.decide(answered, given)
+        if made is not None:
+            made()
+        return await self._after(decided, go_on=go_on)
 
     async def call(self, execution_id: str, call_id: str | int) -> Call:
         """One call as it stands. Raises UnknownEntry."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from isolith.telling import Teller
+
 MAX_EVENTS = 20_000
 """How many events of one execution are kept; past it one `truncated` event, then only the outcome."""
 
@@ -19,8 +21,9 @@ Event = dict[str, object]
 class EventLog:
     """The events of one execution. Appended to and followed in one event loop."""
 
-    def __init__(self, execution_id: str) -> None:
+    def __init__(self, execution_id: str, teller: Teller | None = None) -> None:
         self._execution_id = execution_id
+        self._teller = teller
         self._events: list[tuple[str, float, dict[str, object]]] = []
         self._closed = False
         self._waited_for = False
@@ -32,7 +35,10 @@ class EventLog:
             if len(self._events) > MAX_EVENTS:
                 return
             name, parts = "truncated", {"message": f"more than {MAX_EVENTS:,} events; the rest is left out"}
-        self._events.append((name, time.time(), parts))
+        at = time.time()
+        self._events.append((name, at, parts))
+        if self._teller is not None:
+            self._teller.tell(name, at, parts)
         if self._waited_for:
             self._changed.set()
 

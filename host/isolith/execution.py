@@ -53,7 +53,7 @@ class Execution:
         self._order = order
         self.allowance = Allowance(order.budgets, order.around)
         self._budgets = order.budgets
-        self._events = EventLog(self.execution_id)
+        self._events = EventLog(self.execution_id, None if order.durable is None else order.durable.ledger.teller)
         self._artifacts = ArtifactStore()
         self._inputs = inputs_of(order)
         self._loop = asyncio.get_running_loop()

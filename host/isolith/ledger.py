@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Literal
 
 from isolith.journal.errors import JournalError
 from isolith.journal.model import Decided, Delivery
+from isolith.telling import Teller
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from datetime import datetime
 
+    from isolith.journal.events import Told
     from isolith.journal.journal import Journal
     from isolith.journal.model import Call, CallOutcome, Execution, Lease, NewCall, Order
     from isolith.journal.statuses import ExecutionStatus
@@ -57,6 +59,7 @@ class Ledger:
         self._undelivered: list[tuple[tuple[int, ...], str | None]] = []
         self._moves = 0
         self._heart: asyncio.Task[None] | None = None
+        self.teller = Teller(self._tell)
         self.lost: Callable[[], None] = lambda: None
         """Called when somebody else took the execution over: stop, and write nothing."""
 
@@ -99,6 +102,7 @@ class Ledger:
         if how == "start":
             self._undelivered.append(((), None))  # the first frame: the guest reads the clock from then on
         self._heart = asyncio.create_task(self._beat())
+        self.teller.begin()
 
     @property
     def lease(self) -> Lease:
@@ -195,6 +199,7 @@ class Ledger:
         if hibernated is not None:
             blob, image = hibernated
             await self._journal.hibernations.put(self.lease, blob, image_digest=image, pass_number=self._pass)
+        await self.teller.flush()
         moved = await self._journal.executions.move(self.lease, "paused", outcome=outcome)
         await self._stop_beating()
         return moved
@@ -203,8 +208,12 @@ class Ledger:
         """The execution has ended."""
         self._note(inputs)
         await self._journal.story.end_pass(self.lease, self._pass, status, usage)
+        await self.teller.flush()
         await self._journal.executions.move(self.lease, status, outcome=outcome)
         await self._stop_beating()
+
+    async def _tell(self, told: list[Told]) -> None:
+        await self._journal.events.append(self.lease.execution_id, told, self.lease.fence)
 
     async def _beat(self) -> None:
         while True:

@@ -1,0 +1,133 @@
+"""One ASGI app for everything that is served over HTTP: `/mcp`, `/v1`, `/healthz`, `/metrics`."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
+from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from isolith.errors import UsageError
+from isolith.http.api import OPERATIONS
+from isolith.http.endpoint import Endpoint, access_of_request
+from isolith.http.guard import Guard
+from isolith.http.house import House, json_response
+from isolith.http.metrics import metrics
+from isolith.http.openapi import openapi
+from isolith.http.problems import Problem, problem_of
+from isolith.http.rates import Limits, Rates
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from mcp.server import Server
+    from mcp.server.auth.provider import TokenVerifier
+    from mcp.server.transport_security import TransportSecuritySettings
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from isolith.code_mode import CodeMode
+
+MCP_PATH: Final = "/mcp"
+
+
+@dataclass(frozen=True)
+class Door:
+    """Who is let in. `verifier`: None lets everybody in, as nobody named."""
+
+    security: TransportSecuritySettings
+    verifier: TokenVerifier | None
+    limits: Limits = field(default_factory=Limits)
+
+
+class App:
+    """The ASGI app, and the house behind it: `house.stopping` ends what waits."""
+
+    def __init__(self, code_mode: CodeMode, door: Door, server: Server | None = None) -> None:
+        """`server`: of MCP, over the same code mode. Raises UsageError for a code mode that keeps no journal."""
+        if not code_mode.journalled:
+            raise UsageError("the HTTP API needs a journal: CodeMode(journal=...)")
+        self._metrics = metrics()
+        self.house = House(code_mode, Rates(door.limits))
+        if self._metrics is not None:
+            code_mode.when_begun(self._metrics.begun)
+        manager = None if server is None else StreamableHTTPSessionManager(server, security_settings=door.security)
+        routes = [*_api(self.house), Route("/healthz", self._health), Route("/metrics", self._exposition)]
+        if manager is not None:
+            routes.append(Route(MCP_PATH, _mcp(manager, self.house, closed=door.verifier is not None)))
+
+        @asynccontextmanager
+        async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+            if manager is None:
+                yield
+                return
+            async with manager.run():
+                yield
+
+        app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _told, Exception: _told})
+        app.router.redirect_slashes = False  # one path for one thing
+        self._app: ASGIApp = Guard(app, door.security, door.verifier, self._metrics)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, or the lifespan."""
+        await self._app(scope, receive, send)
+
+    async def _health(self, _: Request) -> Response:
+        """Whether to send it more. Asks nothing of anybody, so that it answers whatever hangs."""
+        stopping = self.house.stopping.is_set()
+        return json_response({"status": "stopping" if stopping else "ok"}, 503 if stopping else 200)
+
+    async def _exposition(self, request: Request) -> Response:
+        access_of_request(request)
+        if self._metrics is None:
+            raise Problem(501, "not-installed", "metrics need the extra `isolith[serve]`")
+        content, media = self._metrics.text()
+        return Response(content, headers={"Content-Type": media, "Cache-Control": "no-store"})
+
+
+def _api(house: House) -> list[BaseRoute]:
+    described = json_response(openapi(OPERATIONS))
+
+    async def description(request: Request) -> Response:
+        access_of_request(request)
+        return described
+
+    routes: list[BaseRoute] = [Route("/v1/openapi.json", description)]
+    by_path = itertools.groupby(sorted(OPERATIONS, key=lambda one: one.path), key=lambda one: one.path)
+    return [*routes, *(Route(path, Endpoint(house, list(operations))) for path, operations in by_path)]
+
+
+def _mcp(manager: StreamableHTTPSessionManager, house: House, *, closed: bool) -> ASGIApp:
+    """MCP, for those who may execute; each request counts as one of its principal's."""
+    app = StreamableHTTPASGIApp(manager)
+    if not closed:
+        return app
+    return AuthContextMiddleware(RequireAuthMiddleware(_Counted(app, house), ["execute"]))
+
+
+class _Counted:
+    def __init__(self, app: ASGIApp, house: House) -> None:
+        self._app = app
+        self._house = house
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            with self._house.rates.request(scope["isolith.access"].principal):
+                await self._app(scope, receive, send)
+        except Problem as problem:
+            await problem.response()(scope, receive, send)
+
+
+async def _told(_: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        what = {404: "not-found", 405: "wrong-method"}.get(error.status_code, "not-possible")
+        return Problem(error.status_code, what, error.detail, headers=dict(error.headers or {})).response()
+    return problem_of(error).response()

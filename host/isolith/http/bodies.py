@@ -1,0 +1,93 @@
+"""What a client sends, read once: bounded in bytes and time, of one media type, JSON and nothing beyond it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Final, NoReturn, TypeVar
+
+from pydantic import BaseModel
+from starlette.requests import ClientDisconnect
+
+from isolith.http.problems import Problem
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+Model = TypeVar("Model", bound=BaseModel)
+
+MAX_BODY: Final = 8 * 1024 * 1024
+"""Bytes of one body: a script and its input."""
+BODY_S: Final = 20.0
+"""Seconds that a whole body may take to arrive."""
+
+
+async def read_body(request: Request, model: type[Model]) -> Model:
+    """The body as what the operation takes. Raises Problem, and ValidationError for JSON of another shape."""
+    _check_type(request)
+    try:
+        async with asyncio.timeout(BODY_S):
+            content = await _bounded(request)
+    except TimeoutError:
+        detail = f"the body took more than {BODY_S:g} seconds to arrive"
+        raise Problem(408, "too-slow", detail, headers={"Connection": "close"}) from None
+    except ClientDisconnect:
+        raise Problem(400, "malformed", "the client went before its body had arrived") from None
+    return model.model_validate(_json(content))
+
+
+def read_query(request: Request, model: type[Model]) -> Model:
+    """The query as what the operation takes. Raises Problem, and ValidationError."""
+    values: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        if name in values:
+            raise Problem(422, "invalid", f"`{name[:60]}` is given twice")
+        values[name] = value
+    return model.model_validate(values)
+
+
+def _check_type(request: Request) -> None:
+    given = request.headers.get("content-type", "")
+    media, _, parameters = given.partition(";")
+    charset = parameters.strip().lower().replace('"', "")
+    if media.strip().lower() != "application/json" or charset not in {"", "charset=utf-8"}:
+        raise Problem(415, "wrong-media-type", "the body has to be application/json, in UTF-8")
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise Problem(415, "wrong-media-type", "the body must not be compressed")
+
+
+async def _bounded(request: Request) -> bytes:
+    declared = request.headers.get("content-length", "0")
+    if declared.isdecimal() and len(declared) < 16 and int(declared) > MAX_BODY:
+        raise _too_large()
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > MAX_BODY:
+            raise _too_large()
+    return bytes(content)
+
+
+def _too_large() -> Problem:
+    return Problem(413, "too-large", f"a body is at most {MAX_BODY:,} bytes", headers={"Connection": "close"})
+
+
+def _json(content: bytes) -> object:
+    try:
+        return json.loads(content.decode(), parse_constant=_refuse, object_pairs_hook=_once)
+    except RecursionError:
+        raise Problem(400, "malformed", "the body is nested too deeply") from None
+    except ValueError as error:  # which UnicodeDecodeError and JSONDecodeError are
+        raise Problem(400, "malformed", f"the body is no JSON: {type(error).__name__}") from None
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object. Of two members with one name readers disagree which counts, so neither does."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a name twice")
+    return made
