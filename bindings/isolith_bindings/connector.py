@@ -66,6 +66,10 @@ class Method:
     deprecated: bool = False
     variants: frozenset[Variant] = frozenset()
 
+    def source(self, argument: str = "") -> str:  # noqa: ARG002 - what is written nowhere has no place
+        """Where it is written what an argument is, or the method itself: for messages, and empty where nobody knows."""
+        return ""
+
 
 class ArtifactRef:
     """Bytes kept outside the guest, as a value in arguments and results. `size` in bytes.

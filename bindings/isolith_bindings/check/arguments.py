@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from isolith_bindings.connector import JsonSchema, Method
 
 _MAX_PROBLEMS = 3
+_STEP = re.compile(r"[.\[]")
 
 
 @dataclass(frozen=True)
@@ -70,17 +72,23 @@ def problem(arguments: Given, method: Method, tool: str) -> Problem | None:
     takes, hint = _takes(parameters, known), _signature(method, tool)
     if unknown and (known or parameters.get("additionalProperties") is False) and not _is_open(parameters):
         close = did_you_mean(unknown[0], known)
-        message = f"{tool} has no argument `{unknown[0]}`{'; ' + close if close else '.'} {takes}"
+        message = f"{tool}{_place(method)} has no argument `{unknown[0]}`{'; ' + close if close else '.'} {takes}"
         return Problem(message, certain=parameters.get("additionalProperties") is False, hint=hint)
     found = _misfits(arguments, parameters, known)
     if not found:
         return None
     certain = [misfit for misfit in found if misfit.certain]
-    shown = [misfit.text for misfit in certain or found]
+    shown = [misfit.at(_place(method, _STEP.split(misfit.path, maxsplit=1)[0])) for misfit in certain or found]
     more = f"; and {len(shown) - _MAX_PROBLEMS} more" if len(shown) > _MAX_PROBLEMS else ""
     listed = f"{'; '.join(shown[:_MAX_PROBLEMS])}{more}"
     end = "" if listed.endswith("?") else "."
     return Problem(f"{tool}: {listed}{end} {takes}", certain=bool(certain), hint=hint)
+
+
+def _place(method: Method, argument: str = "") -> str:
+    """Where it is written what an argument is, or the method itself; nothing where nobody knows."""
+    source = method.source(argument)
+    return f" ({source})" if source else ""
 
 
 def _misfits(arguments: Given, parameters: JsonSchema, known: JsonSchema) -> list[Misfit]:

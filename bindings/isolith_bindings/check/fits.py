@@ -55,7 +55,11 @@ class Misfit:
     @property
     def text(self) -> str:
         """In words."""
-        return f"`{self.path}`{self.reason}"
+        return self.at("")
+
+    def at(self, place: str) -> str:
+        """In words, with where it is written what was expected."""
+        return f"`{self.path}`{place}{self.reason}"
 
 
 @dataclass

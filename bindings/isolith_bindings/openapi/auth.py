@@ -63,6 +63,10 @@ class Auth:
         self._check_origin(plan, uses)
         return _merged(plan, [_placed(use, MASK) for use in uses])
 
+    def certifies(self, plan: RequestPlan) -> bool:
+        """Whether the client shows a certificate of its own. Raises CallError as `masked` does."""
+        return any(isinstance(use.credential, ClientCertificate) for use in alternatives(plan, self.wallet)[0])
+
     def _check_origin(self, plan: RequestPlan, uses: tuple[Use, ...]) -> None:
         origin = origin_of(plan.url)
         if not uses:

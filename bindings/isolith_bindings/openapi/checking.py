@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 from isolith_bindings import names
 from isolith_bindings.errors import CallError
-from isolith_bindings.openapi.request import body_value, chosen_media, said
+from isolith_bindings.openapi.places import place_of, said
+from isolith_bindings.openapi.request import body_value, chosen_media
 from isolith_bindings.openapi.schemas import closed, texts
 from isolith_bindings.openapi.tree import is_mapping
 from isolith_bindings.schema.validate import Validator
@@ -36,14 +37,16 @@ class Checker:
     def check(self, operation: Operation, given: Mapping[str, object]) -> dict[str, object]:
         """The arguments by their own names. Raises CallError `invalid_arguments`, which tells all that is wrong."""
         arguments = self._spelt(operation, given)
-        problems = [
-            (problem.path, f"{self._place(operation, problem.path)}: {problem.message}")
+        problems = self._missing(operation, arguments)
+        problems += [
+            f"{_said(operation, problem.path)}: {problem.message}"
             for problem in self._validator(operation.id, "").problems(arguments)
+            if problem.path or not problems
         ]
         if not problems:
             problems = self._body_problems(operation, arguments)
         if problems:
-            told = [text for _, text in problems[:MAX_TOLD]]
+            told = problems[:MAX_TOLD]
             more = f"; and {len(problems) - MAX_TOLD} more" if len(problems) > MAX_TOLD else ""
             raise CallError("invalid_arguments", "; ".join(told) + more, hint=f"it takes {takes(operation)}")
         return arguments
@@ -52,7 +55,10 @@ class Checker:
         """What is wrong with an answer that the document has; nothing where its schema is of no use."""
         return [str(problem) for problem in self._answer(operation.id, status, media_type).problems(value)]
 
-    def _body_problems(self, operation: Operation, arguments: dict[str, object]) -> list[tuple[str, str]]:
+    def _missing(self, operation: Operation, arguments: Mapping[str, object]) -> list[str]:
+        return [f"{said(operation, name)} is missing" for name in required_of(operation) if name not in arguments]
+
+    def _body_problems(self, operation: Operation, arguments: dict[str, object]) -> list[str]:
         """What is wrong with the body as a whole: `anyOf` and the like hold fields together."""
         body = operation.body
         if body is None or (body.argument is not None and body.chooser is None):
@@ -62,12 +68,12 @@ class Checker:
         if value is None or media.schema is None or media.stream:
             return []
         by_field = {name: argument for argument, name in body.fields.items()}
-        found: list[tuple[str, str]] = []
+        found: list[str] = []
         for problem in self._validator(operation.id, media.type).problems(value):
             first = _FIRST_STEP.match(problem.path)
             argument = by_field.get(first[0], first[0]) if first else ""
             place = f"`{argument}{problem.path[len(first[0]) :]}` " if first else ""
-            found.append((problem.path, f"{place}(body of {operation.key}, {body.where}): {problem.message}"))
+            found.append(f"{place}(body of {operation.key}, {body.where}): {problem.message}")
         return found
 
     def _spelt(self, operation: Operation, given: Mapping[str, object]) -> dict[str, object]:
@@ -79,25 +85,15 @@ class Checker:
             known = name if name in properties else originals.get(name)
             if known is None:
                 near = names.did_you_mean(name, properties)
-                what = f"{operation.name} takes no argument `{name}`" + (f", {near}" if near else "")
+                what = f"{operation.name} ({place_of(operation)}) takes no argument `{name}`"
+                what += f", {near}" if near else ""
                 raise CallError("invalid_arguments", what, hint=f"it takes {takes(operation)}")
             if known in arguments:
-                raise CallError("invalid_arguments", f"`{known}` is given twice, once as `{name}`")
+                what = f"{said(operation, known)} is given twice, once as `{name}`"
+                raise CallError("invalid_arguments", what)
             arguments[known] = value
         outside = {parameter.argument for parameter in operation.parameters if not parameter.required}
         return {name: value for name, value in arguments.items() if value is not None or name not in outside}
-
-    def _place(self, operation: Operation, path: str) -> str:
-        """Where in the call and in the document a problem is."""
-        first = _FIRST_STEP.match(path)
-        if first is None:
-            return f"{operation.name} ({operation.key}, {operation.where})"
-        for parameter in operation.parameters:
-            if parameter.argument == first[0]:
-                whole = said(operation, parameter)
-                return whole if first[0] == path else f"`{path}` in {whole}"
-        where = operation.body.where if operation.body else operation.where
-        return f"`{path}` (body of {operation.key}, {where})"
 
     def _made(self, operation_id: str, media_type: str) -> Validator:
         operation = self._operations[operation_id]
@@ -138,6 +134,12 @@ def takes(operation: Operation) -> str:
         return "no arguments"
     shown = [f"`{name}`" for name in required] + [f"`{name}`?" for name in optional]
     return ", ".join(shown[:40]) + (f" and {len(shown) - 40} more" if len(shown) > 40 else "")
+
+
+def _said(operation: Operation, path: str) -> str:
+    """Where in the call and in the document a problem is."""
+    first = _FIRST_STEP.match(path)
+    return said(operation, first[0], path) if first else f"{operation.name} ({place_of(operation)})"
 
 
 def _originals(operation: Operation) -> dict[str, str]:

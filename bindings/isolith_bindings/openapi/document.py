@@ -78,19 +78,19 @@ async def collect(first: Content, fetch: Callable[[str], Awaitable[bytes]] | Non
     waiting = _wanted(references, "", first.content)
     while waiting:
         place = waiting.pop()
-        if place.name in references.trees or place.name in references.refused:
+        if place.inside in references.trees or place.inside in references.refused:
             continue
         if len(references.trees) > MAX_DOCUMENTS:
             raise DocumentError(f"{first.name} refers to more than {MAX_DOCUMENTS} other documents")
         try:
             content = await fetch_place(place, fetch)
-            references.trees[place.name] = await anyio.to_thread.run_sync(read, content, place.name)
+            references.trees[place.inside] = await anyio.to_thread.run_sync(read, content, place.inside)
         except DocumentError as error:
-            references.refused[place.name] = str(error)
+            references.refused[place.inside] = str(error)
             continue
-        references.places[place.name] = place
+        references.places[place.inside] = place
         digests[address_of(place)] = digest_of(content)
-        waiting += _wanted(references, place.name, content)
+        waiting += _wanted(references, place.inside, content)
     return Document(references, found, digests)
 
 
@@ -130,7 +130,7 @@ def _wanted(references: References, document: str, content: bytes) -> list[Place
         if location and location != document:
             try:
                 target = place.join(location)
-                wanted[target.name] = target
+                wanted[target.inside] = target
             except DocumentError as error:
                 references.refused[location] = str(error)
     return list(wanted.values())

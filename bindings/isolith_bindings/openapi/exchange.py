@@ -39,7 +39,10 @@ async def send(plan: RequestPlan, egress: Egress, auth: Auth, deadline_s: float)
 
 
 def shown(plan: RequestPlan, auth: Auth) -> str:
-    """The request as it would be sent, each secret masked; for people who decide on it. Raises CallError."""
+    """The request as it would be sent, each secret masked; for people who decide on it. Raises CallError.
+
+    A body that is no text is shown by its length. What a terminal would obey is written out.
+    """
     attachment = auth.masked(plan)
     query = "".join(f"&{name}={value}" for name, value in attachment.query)
     mark = "?" if query and not plan.query else ""
@@ -47,10 +50,18 @@ def shown(plan: RequestPlan, auth: Auth) -> str:
     typed = (("Content-Type", plan.content_type),) if plan.content_type else ()
     cookies = "; ".join(f"{name}={value}" for name, value in (*plan.cookies, *attachment.cookies))
     headers = (*plan.headers, *typed, *attachment.headers, *((("Cookie", cookies),) if cookies else ()))
-    body = (plan.body or b"").decode("utf-8", "replace")
-    cut = f"... ({len(body):,} characters)" if len(body) > MAX_SHOWN_BODY else ""
-    lines = [f"{plan.method} {url}", *(f"{name}: {value}" for name, value in headers)]
-    return redact("\n".join([*lines, *(["", body[:MAX_SHOWN_BODY] + cut] if body else [])]))
+    certified = ["# with the certificate of the client"] if auth.certifies(plan) else []
+    lines = [*certified, f"{plan.method} {url}", *(f"{name}: {value}" for name, value in headers)]
+    text = redact("\n".join([*lines, *(["", _shown_body(plan.body)] if plan.body else [])]))
+    return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)
+
+
+def _shown_body(body: bytes) -> str:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return f"({len(body):,} bytes)"
+    return text if len(text) <= MAX_SHOWN_BODY else f"{text[:MAX_SHOWN_BODY]}... ({len(text):,} characters)"
 
 
 def _request(plan: RequestPlan, attachment: Attachment) -> Request:

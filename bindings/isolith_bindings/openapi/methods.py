@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.connector import Annotations, Method, Policy, Variant
 from isolith_bindings.openapi import pagination
+from isolith_bindings.openapi.places import place_of
 from isolith_bindings.openapi.plan import IDEMPOTENT, SAFE
 from isolith_bindings.openapi.schemas import closed
 
@@ -44,6 +45,10 @@ class OperationMethod(Method):
         del made.__dict__["signature"]
         made.__dict__.update(_operation=operation, _signatures=signatures)
         return made
+
+    def source(self, argument: str = "") -> str:
+        """What an argument is in the request, and where the document says so."""
+        return place_of(self._operation, argument)
 
     def __getattr__(self, name: str) -> str:
         """The signature, before it was written."""

@@ -125,7 +125,7 @@ class References:
             self.refused[location] = str(error)
             return location
         first = self.places.get("")
-        return "" if first is not None and target == first else target.name
+        return "" if first is not None and target == first else target.inside
 
     def _at(self, root: Node, pointer: str, reference: str, origin: Node) -> Node:
         found = root

@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.bodies import kind_of
+from isolith_bindings.openapi.places import said
 from isolith_bindings.openapi.plan import RequestPlan
 from isolith_bindings.openapi.responses import successful
 from isolith_bindings.openapi.styles import UnsendableError, in_cookie, in_header, in_path, in_query
@@ -163,12 +164,4 @@ def _accept(operation: Operation, arguments: Mapping[str, object]) -> str:
 
 
 def _refusal(operation: Operation, parameter: Parameter, why: str) -> CallError:
-    return CallError("invalid_arguments", f"{said(operation, parameter)}: {why}")
-
-
-def said(operation: Operation, parameter: Parameter) -> str:
-    """A parameter in a message: its argument, what it is in the request, and where it stands in the document."""
-    return (
-        f"`{parameter.argument}` ({parameter.location} parameter `{parameter.name}` of {operation.key}, "
-        f"{parameter.where})"
-    )
+    return CallError("invalid_arguments", f"{said(operation, parameter.argument)}: {why}")

@@ -32,14 +32,19 @@ class FilePlace:
         """What errors call it, and what references in it are relative to."""
         return str(self.path)
 
+    @property
+    def inside(self) -> str:
+        """What it is called within the documents: names no folder of this machine, for scripts read it."""
+        return self.path.relative_to(self.root).as_posix()
+
     def read(self) -> bytes:
         """Its content. Raises DocumentError."""
         try:
             if self.path.stat().st_size > MAX_BYTES:
-                raise DocumentError(f"{self.path} is larger than {MAX_BYTES:,} bytes")
+                raise DocumentError(f"{self.inside} is larger than {MAX_BYTES:,} bytes")
             return self.path.read_bytes()
         except OSError as error:
-            raise DocumentError(f"{self.path} cannot be read: {error.strerror or error}") from None
+            raise DocumentError(f"{self.inside} cannot be read: {error.strerror or error}") from None
 
     def join(self, reference: str) -> FilePlace:
         """Where a reference leads. Raises DocumentError where that is not allowed."""
@@ -47,7 +52,7 @@ class FilePlace:
             raise DocumentError(f"`$ref` to {reference}: a document from a file may only refer to files beside it")
         target = (self.path.parent / unquote(reference)).resolve()
         if not target.is_relative_to(self.root):
-            raise DocumentError(f"`$ref` to {reference} leads out of the folder of the document, {self.root}")
+            raise DocumentError(f"`$ref` to {reference} leads out of the folder of the document")
         return FilePlace(target, self.root)
 
 
@@ -62,6 +67,11 @@ class PackagePlace:
     def name(self) -> str:
         """`package:PACKAGE/PATH`."""
         return f"package:{self.package}/{self.path}"
+
+    @property
+    def inside(self) -> str:
+        """What it is called within the documents."""
+        return self.name
 
     def read(self) -> bytes:
         """Its content. Raises DocumentError."""
@@ -95,6 +105,11 @@ class WebPlace:
         """The address, without what may be a secret in it."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+
+    @property
+    def inside(self) -> str:
+        """What it is called within the documents."""
+        return self.name
 
     def join(self, reference: str) -> WebPlace:
         """Where a reference leads. Raises DocumentError where that is not allowed."""

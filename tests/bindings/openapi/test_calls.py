@@ -125,12 +125,15 @@ def test_clashes_say_where_they_belong() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sise": 3}, "read takes no argument `sise`, did you mean `size`?"),
+        ({"sise": 3}, "read (GET /things, #/paths/~1things/get) takes no argument `sise`, did you mean `size`?"),
         ({"size": 51}, "`size` (query parameter `size` of GET /things, #/paths/~1things/get/parameters/0): "),
         ({"size": "x"}, "expected integer, was given 'x'"),
         ({"state": "shut"}, "'open'"),
-        ({"tags": ["a", 1]}, "`tags[1]` in `tags` (query parameter `tags`"),
-        ({"size": 3, "Size": 4}, "read takes no argument `Size`"),
+        (
+            {"tags": ["a", 1]},
+            "`tags[1]` (query parameter `tags` of GET /things, #/paths/~1things/get/parameters/2): expected string",
+        ),
+        ({"size": 3, "Size": 4}, "read (GET /things, #/paths/~1things/get) takes no argument `Size`"),
     ],
 )
 def test_errors_say_which_parameter_where_and_what_is_allowed(arguments: dict[str, object], message: str) -> None:
@@ -147,8 +150,8 @@ def test_errors_say_which_parameter_where_and_what_is_allowed(arguments: dict[st
 def test_several_problems_are_told_at_once() -> None:
     document = get(a("one", required=True), a("two", schema={"type": "integer"}))
     error = refused(document, "read", two="x")
-    assert "`one` is missing" in error.message
-    assert "`two`" in error.message
+    assert "`one` (query parameter `one` of GET /things, #/paths/~1things/get/parameters/0) is missing" in error.message
+    assert "`two` (query parameter `two`" in error.message
 
 
 def test_none_leaves_an_optional_parameter_out() -> None:
@@ -213,7 +216,8 @@ def test_the_fields_of_a_closed_object_are_arguments() -> None:
     }
     got = sent(post(body("application/json", schema)), "make", title="ü", labels=["a"])
     assert (got.header("content-type"), json.loads(got.body)) == ("application/json", {"title": "ü", "labels": ["a"]})
-    assert "`title` is missing" in refused(post(body("application/json", schema)), "make", labels=[]).message
+    missing = "`title` (body field `title` of POST /things, #/paths/~1things/post/requestBody) is missing"
+    assert missing in refused(post(body("application/json", schema)), "make", labels=[]).message
     assert "no argument `id`" in refused(post(body("application/json", schema)), "make", title="a", id=3).message
 
 
