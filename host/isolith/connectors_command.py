@@ -16,17 +16,19 @@ from isolith import command
 from isolith.command import Configured, Connect, Json, PolicyName, guarded
 from isolith.errors import UsageError
 from isolith.json_form import to_json_text
+from isolith.policy_command import read_arguments, split_target
 from isolith_bindings.availability import why_absent
+from isolith_bindings.catalog import Catalog
 from isolith_bindings.connector import offered
 from isolith_bindings.names import did_you_mean
 from isolith_bindings.policy import as_policy, govern, idle_rules, ungoverned
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from _typeshed import DataclassInstance
 
-    from isolith_bindings.connector import Connector
+    from isolith_bindings.connector import Connector, Method
 
 app = typer.Typer(help="What scripts may call, and how it is.", no_args_is_help=True)
 
@@ -49,6 +51,15 @@ class Renewable(Protocol):
 
     async def reconnect(self) -> object:
         """Connect anew: a dataclass with `ok`, `reason`, `tools`, `added`, `removed`."""
+        ...
+
+
+@runtime_checkable
+class Requesting(Protocol):
+    """A connector whose calls are HTTP requests, made from a document."""
+
+    def dry_run(self, method: Method, arguments: Mapping[str, object]) -> str:
+        """The request, each secret masked. Raises CallError where none would be sent."""
         ...
 
 
@@ -117,6 +128,30 @@ def reconnect(
     command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _renewed_line))
     if not all(one["ok"] for one in found):
         raise typer.Exit(1)
+
+
+@app.command(epilog="Example: isolith connectors request shop.read_item --connect shop.json --arguments '{\"id\": 3}'")
+@guarded
+def request(
+    target: Annotated[str, typer.Argument(metavar="CONNECTOR.METHOD", help="A method of an OpenAPI document.")],
+    *,
+    arguments: Annotated[str, typer.Option(metavar="JSON|@FILE", help="Its arguments, as one object.")] = "{}",
+    specs: Connect = None,
+    configured: Configured = None,
+    json: Json = False,
+) -> None:
+    """Dry run: print the request that a call would send, each secret masked. Nothing is sent to the API."""
+    name, given = split_target(target)[0], read_arguments(arguments)
+
+    async def use(connectors: list[Connector]) -> dict[str, object]:
+        connector, method = Catalog(connectors).resolve(*split_target(target))
+        behind = ungoverned(connector)
+        if not isinstance(behind, Requesting):
+            raise UsageError(f"`{connector.name}` comes from no OpenAPI document: its calls are no requests of ours")
+        return {"call": f"{connector.name}.{method.name}", "request": behind.dry_run(method, given or {})}
+
+    found = command.consulted(specs, command.read_configuration(configured), use, only=[name])
+    command.terminal().write(to_json_text(found) if json else str(found["request"]))
 
 
 @app.command("sign-in", epilog="Example: isolith connectors sign-in docs --connect mcp.json")

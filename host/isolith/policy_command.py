@@ -43,7 +43,7 @@ def explain(
     async def use(connectors: list[Connector]) -> dict[str, object]:
         return explained(Catalog(connectors), decided, target, given)
 
-    found = command.consulted(specs, config, use, only=[_split(target)[0]])
+    found = command.consulted(specs, config, use, only=[split_target(target)[0]])
     command.terminal().write(to_json_text(found) if json else in_words(found))
 
 
@@ -64,7 +64,7 @@ def read_arguments(text: str | None) -> dict[str, object] | None:
 
 def explained(catalog: Catalog, policy: Policy, target: str, arguments: dict[str, object] | None) -> dict[str, object]:
     """The decision on a call, whose target may be spelt in any way. Raises CallError for what is not there."""
-    connector, method = catalog.resolve(*_split(target))
+    connector, method = catalog.resolve(*split_target(target))
     decision = policy.decide(connector, method, arguments)
     before = policy.decide(connector, method)
     return {
@@ -77,7 +77,8 @@ def explained(catalog: Catalog, policy: Policy, target: str, arguments: dict[str
     }
 
 
-def _split(target: str) -> tuple[str, str]:
+def split_target(target: str) -> tuple[str, str]:
+    """Connector and method. Raises UsageError for what is not both."""
     connector, dot, method = target.removeprefix("tools.").partition(".")
     if not (dot and connector and method):
         raise UsageError(f"`{target}` is no connector.method")
