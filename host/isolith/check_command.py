@@ -20,7 +20,7 @@ from isolith.json_form import to_json_form, to_json_text
 from isolith.normalize import Prepared, prepare
 from isolith.outcome import Diagnostic
 from isolith.terminal import visible
-from isolith.type_checker import type_checker, types_of
+from isolith.type_checker import TypeChecker, Types, type_checker, types_of
 from isolith_runtime.image.builder import open_store
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ async def check_script(
     connectors: Mapping[str, Connector],
     max_bytes: int,
     ask: Callable[[str], Awaitable[Place | None]] | None,
-    types: str | None = None,
+    types: TypeChecker | None = None,
 ) -> Checked:
     """Everything that is wrong with one script.
 
-    `ask` has the guest parse a text; None where there is no guest. `types` is the command of a type checker.
+    `ask` has the guest parse a text; None where there is no guest. `types` is asked as well.
     """
     prepared = prepare(source, max_bytes)
     if not isinstance(prepared, Prepared):
@@ -96,12 +96,12 @@ async def check_script(
 
 
 async def _typed(
-    script: Prepared, connectors: Mapping[str, Connector], report: Report, command: str | None
+    script: Prepared, connectors: Mapping[str, Connector], report: Report, checker: TypeChecker | None
 ) -> list[Finding]:
     """What a type checker adds, on lines of which nothing has been said."""
-    if command is None:
+    if checker is None:
         return []
-    ask = partial(types_of, script.text, connectors, command, synchronous=report.synchronous)
+    ask = partial(types_of, script.text, connectors, checker, synchronous=report.synchronous)
     lines = {finding.line for finding in report.findings}
     return [finding for finding in await anyio.to_thread.run_sync(ask) if finding.line not in lines]
 
@@ -144,11 +144,18 @@ async def parse_in_guest(text: str) -> Place | None:
 
 
 async def check_all(
-    sources: Sequence[tuple[str, str | bytes]], connectors: Mapping[str, Connector], max_bytes: int
+    sources: Sequence[tuple[str, str | bytes]],
+    connectors: Mapping[str, Connector],
+    max_bytes: int,
+    types: Types = "auto",
 ) -> list[Checked]:
-    """Check each in turn; the guest is asked where its image is on this machine, a type checker where there is one."""
+    """Check each in turn; the guest is asked where its image is on this machine, a type checker where there is one.
+
+    Raises UsageError for a type checker that is named and not there.
+    """
+    checker = type_checker(types)
     ask = parse_in_guest if open_store().info().image is not None else None
-    return [await check_script(name, source, connectors, max_bytes, ask, type_checker()) for name, source in sources]
+    return [await check_script(name, source, connectors, max_bytes, ask, checker) for name, source in sources]
 
 
 def answer(found: Sequence[Checked], terminal: Terminal, *, json: bool) -> int:

@@ -30,7 +30,7 @@ from isolith.budgets import Budgets
 from isolith.check_command import check_all
 from isolith.checking import CheckMode  # noqa: TC001 - Typer reads the annotations
 from isolith.code_mode import CodeMode
-from isolith.command import Configured, Connect, Json, PolicyName, guarded
+from isolith.command import Configured, Connect, Json, PolicyName, TypesOption, guarded
 from isolith.config import config_schema
 from isolith.errors import UsageError
 from isolith.internal import internal_error
@@ -130,6 +130,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
     configured: Configured = None,
     policy: PolicyName = None,
     check: Annotated[CheckMode, typer.Option(help="What is done about a script that is wrong.")] = "strict",
+    types: TypesOption = "auto",
     questions: Annotated[
         Literal["decline", "pause"],
         typer.Option(help="What a server asks a person during a call: declined, or the run waits for an answer."),
@@ -169,6 +170,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
             link_key=kept_runs.link_key,
             tend=False,
             check=check,
+            types=types,
             reverts=config.config.reverts if config else None,
             questions="pause" if questions == "pause" else None,
         )
@@ -209,6 +211,7 @@ def check(
     specs: Connect = None,
     configured: Configured = None,
     policy: PolicyName = None,
+    types: TypesOption = "auto",
     json: Json = False,
 ) -> None:
     """Say what is wrong with scripts without running them. Ends with 1 if one of them cannot work."""
@@ -217,7 +220,8 @@ def check(
     sources = [(name, read_script(name, Budgets().script_bytes)) for name in scripts]
 
     async def use(connectors: list[Connector]) -> list[Checked]:
-        return await check_all(sources, command.catalog_of(connectors, decided).connectors, Budgets().script_bytes)
+        known = command.catalog_of(connectors, decided).connectors
+        return await check_all(sources, known, Budgets().script_bytes, types)
 
     found = command.consulted(specs, config, use)
     raise typer.Exit(check_command.answer(found, command.terminal(), json=json))

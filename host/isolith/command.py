@@ -20,6 +20,7 @@ from isolith.internal import internal_error
 from isolith.journal.errors import JournalError
 from isolith.readiness import started
 from isolith.terminal import Terminal
+from isolith.type_checker import Types
 from isolith.variables import no_prompt
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.errors import BindingError, CallError
@@ -59,6 +60,10 @@ PolicyName = Annotated[
     typer.Option(
         "--policy", metavar="trusted|careful|readonly|FILE", help="What is allowed, asked and denied. [trusted]"
     ),
+]
+TypesOption = Annotated[
+    Types,
+    typer.Option("--types", help="A type checker that is asked as well where it is installed; `auto`: ty first."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 

@@ -79,7 +79,7 @@ class Execution:
             self.allowance,
             order.questions,
         )
-        self._check = Checking(order.check, order.catalog.connectors)
+        self._check = Checking(order.check, order.catalog.connectors, order.types)
         self._guest: Guest | None = None
         self._script: Prepared = Prepared("", "", (), ())
         self._timers: list[asyncio.TimerHandle] = []
@@ -372,6 +372,7 @@ class Execution:
 
     async def _written(self, reply: Reply) -> Outcome:
         shown = await reply.shown(self._budgets, self._artifacts)
+        await self._check.settled()
         return Outcome(
             execution_id=self.execution_id,
             status=reply.status,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from isolith.durability import Durable
     from isolith.outcome import Diagnostic
     from isolith.questions import Questions
+    from isolith.type_checker import Types
     from isolith_bindings.catalog import Catalog
     from isolith_runtime.driver import Supply
 
@@ -56,6 +57,8 @@ class Order:
     """What the run around it may spend."""
     questions: Questions | None = None
     """Who answers what a server asks during a call; nobody, and it is declined at once."""
+    types: Types = "off"
+    """The type checker that looks at the script beside the run."""
 
 
 def inputs_of(order: Order) -> Inputs:

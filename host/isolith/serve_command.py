@@ -11,7 +11,7 @@ import typer
 
 from isolith import command
 from isolith.code_mode import CodeMode
-from isolith.command import Configured, Connect, guarded
+from isolith.command import Configured, Connect, TypesOption, guarded
 from isolith.errors import UsageError
 from isolith.instructions import DEFAULT_TOKENS, Shown
 from isolith.kept_runs import journal_url, journalled, link_key, origin_of
@@ -76,6 +76,7 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     ask_client: Annotated[
         bool, typer.Option("--ask-client", help="Whoever answers at the client decides what waits, where it can ask.")
     ] = False,
+    types: TypesOption = "auto",
     catalog_tokens: Annotated[
         int,
         typer.Option(metavar="N", help="Tokens of all that `execute` says of itself and of the tools; 0: no tools."),
@@ -98,6 +99,7 @@ def serve(  # noqa: PLR0913 - one parameter a flag
         journal=journal_url(),
         origin=origin_of(specs, configured, careful),
         link_key=link_key,
+        types=types,
         reverts=config.config.reverts if config else None,
     )
     from isolith.serving import serve_mcp  # noqa: PLC0415 - a second that no other command has to pay
