@@ -46,6 +46,12 @@ class OperationMethod(Method):
         made.__dict__.update(_operation=operation, _signatures=signatures)
         return made
 
+    # To compare all of two methods would be to write both their signatures: one that was read again is another one.
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
     def source(self, argument: str = "") -> str:
         """What an argument is in the request, and where the document says so."""
         return place_of(self._operation, argument)
