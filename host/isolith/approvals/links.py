@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import TypeAdapter
 
-from isolith.errors import IsolithError
+from isolith.errors import UsageError
 
 if TYPE_CHECKING:
     from isolith.journal.model import Verdict
@@ -38,7 +38,7 @@ _TOKEN = re.compile(r"1\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 Why = Literal["malformed", "tampered", "expired"]
 
 
-class LinkError(IsolithError):
+class LinkError(UsageError):
     """A link that decides nothing.
 
     `why`: `malformed` is none of ours; `tampered` was changed, or signed with another key.
