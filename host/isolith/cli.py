@@ -42,6 +42,7 @@ from isolith.run_command import Form, answer, run_script
 from isolith.self_test import trip_limits
 from isolith.serve_command import serve
 from isolith.supply import get_supply
+from isolith.tokens import command as tokens_command
 from isolith.testing.command import run_all
 from isolith_bindings.description import Detail  # noqa: TC001 - Typer reads the annotations
 from isolith_bindings.listing import DEFAULT_BUDGET
@@ -79,6 +80,7 @@ app.add_typer(policy_command.app, name="policy", epilog="Example: isolith policy
 app.command(epilog="Example: isolith serve --http 127.0.0.1:8000 --connect crm.py")(serve)
 app.command("test", epilog="Example: isolith test scripts/ --connect crm.py --junit results.xml")(run_all)
 app.add_typer(snippets_command.app, name="snippets", epilog="Example: isolith snippets list")
+app.add_typer(tokens_command.app, name="tokens", epilog="Example: isolith tokens create ada --scope execute")
 app.add_typer(image, name="image", epilog="Example: isolith image info")
 app.add_typer(schema, name="schema", epilog="Example: isolith schema outcome")
 

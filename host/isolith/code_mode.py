@@ -136,6 +136,20 @@ class CodeMode:
         await asyncio.gather(*(connector.aclose() for connector in self.connectors))
         await self._journals.close()
 
+    async def leave(self, grace_s: float) -> None:
+        """Before `aclose`: let runs go on for some time, then leave those that have not ended to the next host.
+
+        What is journalled is left as it stands, for whoever has the journal; the rest is cancelled by `aclose`.
+        """
+        if self._tending is not None:
+            self._tending.cancel()
+        under_way = [asyncio.create_task(execution.outcome()) for execution in self._running]
+        if under_way:
+            await asyncio.wait(under_way, timeout=grace_s)
+        for execution in list(self._running):
+            if execution.order.durable is not None:
+                await execution.order.durable.ledger.leave()
+
     async def _tend_runs(self) -> None:
         """Now and then, as long as this is open. What the journal cannot do now it may be able to do later."""
         runs = await self.runs()

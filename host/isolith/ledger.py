@@ -60,6 +60,8 @@ class Ledger:
         self._moves = 0
         self._heart: asyncio.Task[None] | None = None
         self.teller = Teller(self._tell)
+        self.left = False
+        """Whether it was left to another host, on purpose."""
         self.lost: Callable[[], None] = lambda: None
         """Called when somebody else took the execution over: stop, and write nothing."""
 
@@ -231,6 +233,15 @@ class Ledger:
             self._heart.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._heart
+
+    async def leave(self) -> None:
+        """Leave it to whoever has the journal: from now on nothing that is written here counts."""
+        self.left = True
+        await self._stop_beating()
+        if self._lease is not None:
+            with contextlib.suppress(JournalError):
+                await self.teller.flush()
+                await self._journal.leases.release(self._lease)
 
     def abandon(self) -> None:
         """Write no more."""

@@ -34,6 +34,7 @@ from isolith.misdirected import misdirected
 from isolith.outcome import Diagnostic
 from isolith.resuming import stand
 from isolith.terminal import visible
+from isolith.tokens.caller import caller
 from isolith_bindings.errors import CallError
 from isolith_bindings.schema.validate import Validator
 
@@ -229,6 +230,7 @@ class McpFront:
             input=arguments.get("input"),
             budgets=budgets,
             session=self._session(context, arguments),
+            principal=caller().principal,
         )
         self._running[execution.execution_id] = execution
         execution.when_done(lambda: self._running.pop(execution.execution_id, None))
@@ -256,12 +258,23 @@ class McpFront:
 
     async def _on_with(self, context: ServerRequestContext, execution_id: str, *, ask: bool = True) -> Answer:
         running = self._running.get(execution_id)
+        await self._may_see(execution_id, running)
         if running is not None:
             outcome = await followed(running, context)
             return await self._told(context if ask else None, outcome, Budgets(), running)
         outcome = await stand(self._code_mode, execution_id)
         order = await (await self._code_mode.runs()).journal.executions.order(execution_id)
         return await self._told(context if ask else None, outcome, Budgets.model_validate_json(order.budgets))
+
+    async def _may_see(self, execution_id: str, running: Execution | None) -> None:
+        """Raises UnknownEntry for a run of somebody else's, which looks as if it were not there."""
+        access = caller()
+        if access.sees_all:
+            return
+        runs = await self._code_mode.runs()
+        order = running.order if running is not None else await runs.journal.executions.order(execution_id)
+        if order.principal != access.principal:
+            raise UnknownEntry(f"there is no execution {execution_id}, or no longer")
 
     def _session(self, context: ServerRequestContext, arguments: Arguments) -> str | None:
         named = arguments.get("session")

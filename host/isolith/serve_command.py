@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
@@ -19,11 +19,20 @@ from isolith.kept_runs import journal_url, journalled, link_key, origin_of
 
 @dataclass(frozen=True)
 class Address:
-    """Where HTTP is served. `hosts`: by which names it may be asked for, beyond those of this machine."""
+    """Where HTTP is served, for whom, and how much of it.
+
+    `hosts`: by which names it may be asked for, beyond those of this machine. `auth`: whether a token is asked for.
+    `rate`: requests a second of one principal. `runs`: of one principal at a time. `grace_s`: how long runs may go on
+    after a signal, before they are left to whoever has the journal next.
+    """
 
     host: str
     port: int
     hosts: tuple[str, ...] = ()
+    auth: bool = True
+    rate: float = 100.0
+    runs: int = 64
+    grace_s: float = 20.0
 
     @property
     def local(self) -> bool:
@@ -40,10 +49,18 @@ def read_address(text: str, hosts: list[str]) -> Address:
     address = Address(host, int(port), tuple(hosts))
     if not address.local and not hosts:
         raise UsageError(
-            f"{host} is reached from other machines, and this server asks nobody who they are: serve on 127.0.0.1, or"
-            " put a proxy that does in front of it and name the host it is asked for with `--allow-host`"
+            f"{host} is reached from other machines, and speaks HTTP without TLS: serve on 127.0.0.1, or put a proxy"
+            " with TLS in front of it and name the host it is asked for with `--allow-host`"
         )
     return address
+
+
+def refuse_open(address: Address) -> None:
+    """Raise UsageError where everybody would be let in from other machines."""
+    if not address.auth and (not address.local or address.hosts):
+        raise UsageError(
+            "`--no-auth` lets everybody in who reaches this server: it is for 127.0.0.1 alone, without `--allow-host`"
+        )
 
 
 def _is_loopback(host: str) -> bool:
@@ -60,7 +77,13 @@ def _is_loopback(host: str) -> bool:
 def serve(  # noqa: PLR0913 - one parameter a flag
     *,
     stdio: Annotated[bool, typer.Option("--stdio", help="Serve one client on stdin and stdout. [default]")] = False,
-    http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Serve HTTP, at /mcp.")] = None,
+    http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Serve HTTP: /mcp and /v1.")] = None,
+    no_auth: Annotated[bool, typer.Option("--no-auth", help="Ask nobody for a token; on this machine only.")] = False,
+    rate: Annotated[float, typer.Option(min=0.1, metavar="N", help="Requests a second of one principal.")] = 100.0,
+    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Runs of one principal at a time.")] = 64,
+    grace: Annotated[
+        float, typer.Option(min=0, max=3600, metavar="SECONDS", help="How long runs may go on after a signal.")
+    ] = 20.0,
     allow_host: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A host name HTTP is asked for by, beyond this machine's.")
     ] = None,
@@ -88,7 +111,12 @@ def serve(  # noqa: PLR0913 - one parameter a flag
         raise UsageError("both `--stdio` and `--http` are given: keep one")
     if allow_host and not http:
         raise UsageError("`--allow-host` is about `--http`, which is not given")
+    if no_auth and not http:
+        raise UsageError("`--no-auth` is about `--http`, which is not given")
     address = read_address(http, allow_host or []) if http else None
+    if address is not None:
+        address = replace(address, auth=not no_auth, rate=rate, runs=runs, grace_s=grace)
+        refuse_open(address)
     shown = Shown(catalog_tokens, tuple(pinned or ()))
     config = command.read_configuration(configured)
     careful = policy or (None if config and config.config.policy else "careful")

@@ -10,16 +10,19 @@ import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
-import uvicorn
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from isolith.errors import UsageError
 from isolith.folders import data_folder
+from isolith.http.app import MCP_PATH, App, Door
+from isolith.http.rates import Limits
+from isolith.http.server import WebServer
 from isolith.kept_runs import chosen
 from isolith.key_file import kept_key
 from isolith.mcp_server import mcp_server
 from isolith.self_test import trip_limits
+from isolith.tokens.verifier import JournalVerifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,13 +32,12 @@ if TYPE_CHECKING:
 
     from isolith.code_mode import CodeMode
     from isolith.instructions import Shown
+    from isolith.journal.journal import Journal
     from isolith.outcome import Outcome
     from isolith.serve_command import Address
 
-PATH = "/mcp"
-_GRACE_S = 5
-"""Seconds that requests get to end after the first signal."""
-_BACKLOG = 128
+_BACKLOG = 1024
+"""Connections that wait to be taken: a thousand clients may come at once."""
 
 
 async def serve_mcp(
@@ -67,7 +69,7 @@ async def serve_mcp(
         if address is None:
             await _on_stdio(server)
         else:
-            await _on_http(server, address, say)
+            await _on_http(code_mode, server, address, say)
     return True
 
 
@@ -78,7 +80,8 @@ def shared_key(folder: Path) -> bytes:
 
 def security_of(address: Address) -> TransportSecuritySettings:
     """Which Host and Origin headers are answered: those of this machine, and those the address may be asked for by."""
-    names = ["127.0.0.1:*", "localhost:*", "[::1]:*", *(form for name in address.hosts for form in (name, f"{name}:*"))]
+    hosts = ("127.0.0.1", "localhost", "[::1]", *address.hosts)
+    names = [form for name in hosts for form in (name, f"{name}:*")]
     origins = [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
     return TransportSecuritySettings(allowed_hosts=names, allowed_origins=origins)
 
@@ -90,16 +93,25 @@ async def _on_stdio(server: Server) -> None:
             await server.run(read, write, server.create_initialization_options())
 
 
-async def _on_http(server: Server, address: Address, say: Callable[[str], None]) -> None:
+async def _on_http(code_mode: CodeMode, server: Server, address: Address, say: Callable[[str], None]) -> None:
     listening = _listen(address)
     host, port = listening.getsockname()[:2]
-    app = server.streamable_http_app(
-        streamable_http_path=PATH, host=address.host, transport_security=security_of(address)
-    )
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_S, server_header=False)
-    say(f"isolith: serving http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
+
+    async def journal() -> Journal:
+        return (await code_mode.runs()).journal
+
+    verifier = JournalVerifier(journal) if address.auth else None
+    limits = Limits(per_second=address.rate, burst=round(address.rate * 4), runs=address.runs)
+    app = App(code_mode, Door(security_of(address), verifier, limits), server)
+    where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    say(f"isolith: serving {where}{MCP_PATH}")
+    say(f"isolith: the API is {where}/v1, described at {where}/v1/openapi.json")
+    if verifier is None:
+        say("isolith: whoever reaches this machine's ports may run scripts and decide: `--no-auth` was given")
+    elif not await (await journal()).tokens.find():
+        say("isolith: there is no token yet, so nobody is let in: isolith tokens create NAME --scope execute")
     with redirect_stdout(sys.stderr):
-        await uvicorn.Server(config).serve(sockets=[listening])
+        await WebServer(app, address.grace_s).run_on(listening)
 
 
 def _listen(address: Address) -> socket.socket:

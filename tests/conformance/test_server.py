@@ -58,7 +58,7 @@ def url(supply: Supply, tmp_path_factory: pytest.TempPathFactory) -> Generator[s
     home = tmp_path_factory.mktemp("home")
     home.chmod(0o700)
     shutil.copytree(open_store().folder.root, home / "images", copy_function=os.link)
-    command = [str(Path(sys.executable).with_name("isolith")), "serve", "--http", "127.0.0.1:0"]
+    command = [str(Path(sys.executable).with_name("isolith")), "serve", "--http", "127.0.0.1:0", "--no-auth"]
     environment = {**os.environ, "ISOLITH_HOME": str(home)}
     with subprocess.Popen(command, cwd=home, env=environment, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

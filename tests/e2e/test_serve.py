@@ -95,9 +95,10 @@ def on_stdio(folder: Path, *more: str) -> StdioServerParameters:
 
 
 @asynccontextmanager
-async def on_http(folder: Path, *more: str) -> AsyncGenerator[str]:
+async def on_http(folder: Path, *more: str, door: str = "--no-auth") -> AsyncGenerator[str]:
     """A server at a free port, and its URL; it ends by a signal, and well."""
-    command = [isolith_command(), "serve", "--http", "127.0.0.1:0", "--connect", "crm.py", *more]
+    doors = [door] if door else []
+    command = [isolith_command(), "serve", "--http", "127.0.0.1:0", "--connect", "crm.py", *doors, *more]
     process = await anyio.open_process(command, cwd=folder, env=environment(folder))
     try:
         assert process.stderr is not None
@@ -161,6 +162,14 @@ async def give_up(client: Client, folder: Path) -> None:
     await appears(folder / "ended")
 
 
+async def token_of(folder: Path, principal: str, *scopes: str) -> dict[str, str]:
+    """The header that lets a principal in."""
+    wanted = [part for scope in scopes for part in ("--scope", scope)]
+    command = [isolith_command(), "tokens", "create", principal, *wanted]
+    done = await anyio.run_process(command, cwd=folder, env=environment(folder))
+    return {"Authorization": f"Bearer {done.stdout.decode().strip()}"}
+
+
 async def appears(path: Path) -> None:
     while not await anyio.Path(path).exists():
         await anyio.sleep(0.02)
@@ -189,18 +198,20 @@ async def test_a_person_at_the_client_is_asked_where_the_host_says_so(folder: Pa
 
 
 async def test_only_this_machine_by_its_names_and_no_page_of_the_web(folder: Path) -> None:
-    async with on_http(folder, "--allow-host", "isolith.test") as url, httpx2.AsyncClient() as http:
+    token = await token_of(folder, "ada", "execute")
+    async with on_http(folder, "--allow-host", "isolith.test", door="") as url, httpx2.AsyncClient() as http:
 
         async def status(**headers: str) -> int:
-            return (await http.post(url, json=LIST, headers={**MODERN, **headers})).status_code
+            return (await http.post(url, json=LIST, headers={**MODERN, **token, **headers})).status_code
 
         assert await status() == 200
+        assert await status(Authorization="Bearer nobody") == 401
         assert await status(Host="isolith.test") == 200
         assert await status(Origin="https://isolith.test") == 200
         assert await status(Host="rebound.example") == 421
         assert await status(Origin="https://evil.example") == 403
         assert (
-            await http.get(url, headers={"Accept": "text/event-stream", "MCP-Protocol-Version": "2026-07-28"})
+            await http.get(url, headers={"Accept": "text/event-stream", "MCP-Protocol-Version": "2026-07-28", **token})
         ).status_code == 405
 
 
@@ -213,6 +224,8 @@ async def test_only_this_machine_by_its_names_and_no_page_of_the_web(folder: Pat
         (["--http", "127.0.0.1:65536"], "HOST:PORT"),
         (["--http", "127.0.0.1:8000", "--stdio"], "keep one"),
         (["--allow-host", "a"], "`--allow-host` is about `--http`"),
+        (["--no-auth"], "`--no-auth` is about `--http`"),
+        (["--http", "127.0.0.1:0", "--no-auth", "--allow-host", "a"], "it is for 127.0.0.1 alone"),
         (["--policy", "lenient"], "there is no policy `lenient`"),
     ],
 )

@@ -67,6 +67,7 @@ def test_hosts_and_origins_are_checked_for_every_address() -> None:
     assert security.enable_dns_rebinding_protection
     assert {"mcp.example.com", "mcp.example.com:*", "localhost:*"} <= set(security.allowed_hosts)
     assert "https://mcp.example.com" in security.allowed_origins
+    assert {"127.0.0.1", "localhost"} <= set(security.allowed_hosts)  # of a server at port 80
     assert not {"*", "*:*"} & {*security.allowed_hosts, *security.allowed_origins}
 
 

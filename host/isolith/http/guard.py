@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.transport_security import TransportSecurityMiddleware
+from starlette.authentication import AuthCredentials
 from starlette.requests import Request
 
 from isolith.http.problems import Problem, problem_of
@@ -70,6 +72,7 @@ class Guard:
             raise problem_of(error) from None
         if known is not None:
             scope["isolith.access"] = access_of(known)
+            scope["user"], scope["auth"] = AuthenticatedUser(known), AuthCredentials(known.scopes)  # for the SDK
 
     def _counted(self, send: Send) -> Send:
         metrics, begun = self._metrics, time.perf_counter()

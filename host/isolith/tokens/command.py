@@ -16,7 +16,6 @@ from isolith.errors import UsageError
 from isolith.journals import open_journal
 from isolith.json_form import to_json_text
 from isolith.kept_runs import journal_url, journalled, user
-from isolith.kept_runs import journal_url, user
 from isolith.tokens.access import SCOPES, as_scopes
 from isolith.tokens.secret import mint
 
