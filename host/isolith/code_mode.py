@@ -23,6 +23,7 @@ from isolith.journal.errors import JournalError
 from isolith.journals import Journals
 from isolith.ledger import Ledger
 from isolith.order import Order
+from isolith.readiness import PATIENCE_S, Lazy, wait_ready
 from isolith.reverts import reverts_of
 from isolith.rollback import Undoer
 from isolith.snippet_calls import Nested, Nesting
@@ -32,7 +33,7 @@ from isolith.supply import get_supply, ready_supply
 from isolith.type_checker import type_checker
 from isolith_bindings.connector import offered
 from isolith_bindings.functions import as_connector
-from isolith_bindings.policy import Policy, Preset, as_policy, govern
+from isolith_bindings.policy import Policy, Preset, as_policy, govern, ungoverned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -70,7 +71,8 @@ class CodeMode:
     or to another `connector.method`. `questions`: answers what a server asks a person during a call (MCP's
     elicitation), or `pause`, and the run waits for a person; without it, declined at once. `link_key`: what approval
     links are signed with, 32 bytes or more; without it, a file beside the journal. Use it as `async with`, so that
-    connectors are closed; safe for many executions at a time, in one event loop.
+    connectors are closed; safe for many executions at a time, in one event loop. Servers behind connectors are
+    started when a script first needs them; `warm`: all of them with this.
     """
 
     def __init__(  # noqa: PLR0913 - all are options
@@ -87,6 +89,7 @@ class CodeMode:
         home: Path | None = None,
         reverts: Mapping[str, Revert | str] | None = None,
         questions: Questions | None = None,
+        warm: bool = False,
         link_key: Key | None = None,
     ) -> None:
         self._questions: Questions | None = questions
@@ -101,6 +104,8 @@ class CodeMode:
         self._origin = origin
         self._tend = self._journals.given if tend is None else tend
         self._tending: asyncio.Task[None] | None = None
+        self._warm = warm
+        self._warming: asyncio.Task[list[Connector]] | None = None
         self._check: CheckMode = check
         self._types: Types = types
         type_checker(types)  # one that is named is there
@@ -113,6 +118,8 @@ class CodeMode:
     async def __aenter__(self) -> Self:
         await asyncio.gather(*(connector.start() for connector in self.connectors))
         self.catalog.follow()
+        if self._warm:
+            self._warming = asyncio.create_task(self.ready())
         await self._read_snippets()
         if self._tend:
             self._tending = asyncio.create_task(self._tend_runs())
@@ -125,9 +132,11 @@ class CodeMode:
 
     async def aclose(self) -> None:
         """Cancel what runs, wait for its outcomes, close the connectors. Idempotent."""
-        if self._tending is not None:
-            self._tending.cancel()
-            await asyncio.wait([self._tending])
+        tasks = [task for task in (self._tending, self._warming) if task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
         running = list(self._running)
         for execution in running:
             execution.cancel()
@@ -149,6 +158,13 @@ class CodeMode:
         for execution in list(self._running):
             if execution.order.durable is not None:
                 await execution.order.durable.ledger.leave()
+
+    async def ready(self, patience_s: float = PATIENCE_S) -> list[Connector]:
+        """Start all that is not started yet, and wait until it is known what it offers. Gives those that are not there.
+
+        For who looks at `catalog` from outside of a script: a script waits for what it names by itself.
+        """
+        return await wait_ready(self.connectors, patience_s)
 
     async def _tend_runs(self) -> None:
         """Now and then, as long as this is open. What the journal cannot do now it may be able to do later."""
@@ -270,7 +286,11 @@ class CodeMode:
         if self._questions == "pause":
             return True
         every = (method for connector in self.connectors for method in offered(connector).values())
-        return any(method.policy == "ask" for method in every)
+        if any(method.policy == "ask" for method in every):
+            return True
+        # What is not known yet may turn out to be asked about.
+        asks = self.policy.preset != "trusted" or any(rule.action == "ask" for rule in self.policy.rules)
+        return asks and any(isinstance(ungoverned(connector), Lazy) for connector in self.connectors)
 
     def _go_on(self, history: History, budgets: Budgets, durable: Durable) -> Execution:
         order = history.order

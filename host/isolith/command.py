@@ -123,18 +123,19 @@ def consulted(
     config: ConfigFile | None,
     use: Callable[[list[Connector]], Awaitable[T]],
     *,
-    quiet: bool = False,
+    each: Callable[[Connector], None] | None = None,
     only: Iterable[str] | None = None,
 ) -> T:
     """What `use` makes of the connectors, while they are up, or of them `only` those in any spelling of these names.
 
-    Those that do not come up are said, unless `quiet`.
+    Those that do not come up are said; unless `each` is given every one, as soon as it is known how it is.
     """
 
     async def once() -> T:
         wanted = None if only is None else {fold(name) for name in only}
         chosen = [connector for connector in connectors if wanted is None or fold(connector.name) in wanted]
-        async with started(chosen, _unheard if quiet else terminal().say) as up:
+        say, watch = (terminal().say, _unseen) if each is None else (_unheard, each)
+        async with started(chosen, say, watch) as up:
             return await use([up.get(connector.name, connector) for connector in connectors])
 
     connectors = connectors_of(specs, config)
@@ -149,6 +150,10 @@ def catalog_of(connectors: list[Connector], policy: Policy | Preset) -> Catalog:
 
 def _unheard(_: str) -> None:
     """What is shown anyway."""
+
+
+def _unseen(_: Connector) -> None:
+    """What is shown when all are known."""
 
 
 def _person() -> Person:

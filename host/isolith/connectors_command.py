@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="What scripts may call, and how it is.", no_args_is_help=True)
 
 _IN_PROCESS = "this process"
+_NOTHING = "nothing is connected"
 _GOOD = frozenset({"ready", "connected", "idle"})
 
 
@@ -100,12 +101,19 @@ def status(
     json: Json = False,
 ) -> None:
     """Say how connectors are, after starting them. Ends with 1 where one is not well."""
+    terminal = command.terminal()
 
     async def use(connectors: list[Connector]) -> list[dict[str, object]]:
         return [status_of(connector) for connector in _chosen(connectors, names)]
 
-    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True, only=names or None)
-    command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _status_line))
+    def show(connector: Connector) -> None:
+        """One that is known is shown while others are waited for."""
+        if not json:
+            terminal.write(_status_line(status_of(connector)))
+
+    found = command.consulted(specs, command.read_configuration(configured), use, each=show, only=names or None)
+    if json or not found:
+        terminal.write(to_json_text({"connectors": found}) if json else _NOTHING)
     if not all(one["state"] in _GOOD for one in found):
         raise typer.Exit(1)
 
@@ -124,7 +132,7 @@ def reconnect(
     async def use(connectors: list[Connector]) -> list[dict[str, object]]:
         return list(await asyncio.gather(*map(_renewed, _chosen(connectors, names))))
 
-    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True, only=names or None)
+    found = command.consulted(specs, command.read_configuration(configured), use, each=_unseen, only=names or None)
     command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _renewed_line))
     if not all(one["ok"] for one in found):
         raise typer.Exit(1)
@@ -171,10 +179,14 @@ def sign_in(
             raise UsageError(f"`{name}` is no server that a person could sign in to")
         return {"connector": name, **_as_data(await connector.sign_in(_visit)), "scope": _scope(connector)}
 
-    found = command.consulted(specs, command.read_configuration(configured), use, quiet=True, only=[name])
+    found = command.consulted(specs, command.read_configuration(configured), use, each=_unseen, only=[name])
     command.terminal().write(to_json_text(found) if json else _renewed_line(found))
     if not found["ok"]:
         raise typer.Exit(1)
+
+
+def _unseen(_connector: Connector) -> None:
+    """It is shown when it has been connected anew."""
 
 
 async def _visit(url: str) -> None:
@@ -245,7 +257,7 @@ def _chosen(connectors: Sequence[Connector], names: Sequence[str] | None) -> lis
 
 
 def _lines(found: Sequence[dict[str, object]], line: Callable[[dict[str, object]], str]) -> str:
-    return "\n".join(map(line, found)) or "nothing is connected"
+    return "\n".join(map(line, found)) or _NOTHING
 
 
 def _listed_line(one: dict[str, object]) -> str:

@@ -54,6 +54,12 @@ async def known(connectors: Mapping[str, Connector], script: str, timeout_s: flo
         await asyncio.gather(*waits)
 
 
+async def browsed(connectors: Iterable[Connector], timeout_s: float = BROWSING_S) -> None:
+    """Wait, at most so long, until it is known what all of them offer, for who looks through it."""
+    behind = map(ungoverned, connectors)
+    await asyncio.gather(*(connector.ready(timeout_s) for connector in behind if isinstance(connector, Gradual)))
+
+
 async def let_go(connectors: Iterable[Connector], execution_id: str) -> None:
     """An execution has ended, however: nothing stays that was there for it alone."""
     behind = map(ungoverned, connectors)

@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 from isolith.budgets import CEILINGS, Budgets
 from isolith.discovery_command import search_text
 from isolith.errors import UsageError
+from isolith.gradual import browsed
 from isolith.instructions import Shown
 from isolith.internal import internal_error
 from isolith.journal.errors import AlreadyDecided, JournalError, UnknownEntry
@@ -214,11 +215,13 @@ class McpFront:
     # tools
 
     async def _search(self, _: ServerRequestContext, arguments: Arguments) -> mcp.CallToolResult:
+        await browsed(self._code_mode.connectors)
         page = await anyio.to_thread.run_sync(partial(self._code_mode.catalog.search, **arguments))  # type: ignore[arg-type]
         more = f"; `offset` {page.next} shows the next" if page.next is not None else ""
         return _answered(search_text(page, more), dataclasses.asdict(page))
 
     async def _describe(self, _: ServerRequestContext, arguments: Arguments) -> mcp.CallToolResult:
+        await browsed(self._code_mode.connectors)
         found = await anyio.to_thread.run_sync(partial(self._code_mode.catalog.describe, **arguments))  # type: ignore[arg-type]
         return _answered(found.text, dataclasses.asdict(found))
 

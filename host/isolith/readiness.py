@@ -28,11 +28,20 @@ class Lazy(Protocol):
         ...
 
 
+def _unseen(_connector: Connector) -> None:
+    """Where nobody watches."""
+
+
 async def wait_ready(connectors: Iterable[Connector], patience_s: float = PATIENCE_S) -> list[Connector]:
     """Wait for all of them, side by side. Gives those that are not ready."""
-    lazy = [(connector, found) for connector in connectors if isinstance(found := ungoverned(connector), Lazy)]
-    answers = await asyncio.gather(*(found.ready(patience_s) for _, found in lazy))
-    return [connector for (connector, _), answer in zip(lazy, answers, strict=True) if not answer]
+    every = list(connectors)
+    answers = await asyncio.gather(*(_known(connector, patience_s) for connector in every))
+    return [connector for connector, ready in zip(every, answers, strict=True) if not ready]
+
+
+async def _known(connector: Connector, patience_s: float) -> bool:
+    found = ungoverned(connector)
+    return not isinstance(found, Lazy) or await found.ready(patience_s)
 
 
 class Absent:
@@ -59,17 +68,30 @@ class Absent:
 
 @asynccontextmanager
 async def started(
-    connectors: Iterable[Connector], say: Callable[[str], None]
+    connectors: Iterable[Connector], say: Callable[[str], None], each: Callable[[Connector], None] = _unseen
 ) -> AsyncGenerator[Mapping[str, Connector]]:
-    """The connectors, up, by name: for a command that looks at them once. Those that do not come up are said."""
+    """The connectors, up, by name: for a command that looks at them once. Those that do not come up are said.
+
+    `each` is given every one as soon as it is known how it is.
+    """
     found = {connector.name: connector for connector in connectors}
     try:
-        up = dict(zip(found, await asyncio.gather(*map(_started, found.values())), strict=True))
-        for connector in [up[name] for name in up if isinstance(up[name], Absent)] + await wait_ready(up.values()):
-            say(f"isolith: {connector.name} is not there: {why_absent(connector) or 'it has not said what it offers'}")
-        yield up
+        seen = await asyncio.gather(*(_up(connector, each) for connector in found.values()))
+        for connector, ready in seen:
+            if not ready:
+                why = why_absent(connector) or "it has not said what it offers"
+                say(f"isolith: {connector.name} is not there: {why}")
+        yield {connector.name: connector for connector, _ in seen}
     finally:
         await asyncio.gather(*(connector.aclose() for connector in found.values()))
+
+
+async def _up(connector: Connector, each: Callable[[Connector], None]) -> tuple[Connector, bool]:
+    """One that was started, and whether it is known what it offers; no other is waited for."""
+    up = await _started(connector)
+    ready = not isinstance(up, Absent) and await _known(up, PATIENCE_S)
+    each(up)
+    return up, ready
 
 
 async def _started(connector: Connector) -> Connector:

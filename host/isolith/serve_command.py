@@ -129,6 +129,7 @@ def serve(  # noqa: PLR0913 - one parameter a flag
         link_key=link_key,
         types=types,
         reverts=config.config.reverts if config else None,
+        warm=True,
     )
     from isolith.serving import serve_mcp  # noqa: PLC0415 - a second that no other command has to pay
 

@@ -165,7 +165,7 @@ def test_a_document_that_cannot_be_read_costs_no_other(specs: list[str], tmp_pat
     assert result.exit_code == 1
     assert result.stdout.splitlines()[0] == "crm: ready"
     assert "shop: failed: " in result.stdout
-    assert result.stdout.count("\n") == 4
+    assert result.stdout.count("\n") == 5
 
 
 def test_only_what_is_asked_about_is_started(specs: list[str]) -> None:

@@ -72,3 +72,22 @@ async def test_one_that_cannot_be_started_stands_aside() -> None:
         with pytest.raises(CallError, match="broken is not there: the document is no document"):
             await up["broken"].call(plain.methods["get"], {}, a_context())
     assert (broken.closed, plain.closed) == (1, 1)
+
+
+async def test_one_that_is_known_is_given_while_another_is_waited_for() -> None:
+    given: list[str] = []
+    first_is_known = asyncio.Event()
+
+    class Slow(RecordingConnector):
+        async def ready(self, timeout_s: float = 30.0) -> bool:
+            del timeout_s
+            await first_is_known.wait()
+            return True
+
+    def each(connector: Connector) -> None:
+        given.append(connector.name)
+        if connector.name == "quick":
+            first_is_known.set()
+
+    async with started([Slow("slow", {}), RecordingConnector("quick", {})], lambda _: None, each):
+        assert given == ["quick", "slow"]

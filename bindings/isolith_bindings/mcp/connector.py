@@ -49,7 +49,8 @@ class McpServer:
     """An MCP server as a connector: `McpServer("files", StdioServer("npx", ("-y", "...")))`, or with a URL.
 
     `trusted`: what the server says of its tools (read-only, idempotent) is believed. `sharing`: who shares a running
-    server. `start` returns at once; `ready` waits until it is known what the server offers. One event loop at a time.
+    server. Nothing is started before it is needed: by `ready`, which waits until it is known what the server offers, or
+    by a call. One event loop at a time.
     """
 
     def __init__(
@@ -108,7 +109,9 @@ class McpServer:
         if self.methods:
             return None
         life, (state, reason) = self._life, self._state()
-        if life is not None and life.failure is not None:
+        if life is None:
+            return "it has not been started: that is done when it is first needed"
+        if life.failure is not None:
             return str(life.failure)
         return reason or (None if state in {"connected", "idle"} else "it has not answered yet")
 
@@ -132,15 +135,19 @@ class McpServer:
     # from start to end
 
     async def start(self) -> None:
-        """Begin to connect, in the background. Idempotent; never fails for a server that does not answer."""
+        """Allow it to be used; only a server of which some always run is started at once. Idempotent, never fails."""
+        if self.sharing.least > 0:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Begin to connect, in the background."""
         if self._life is None:
             self._life = Life(self._plan, self._publish, self._mourn)
 
     async def ready(self, timeout_s: float = 30.0) -> bool:
         """Wait until it is known what the server offers; False if it could not be reached, or takes longer."""
-        await self.start()
-        life = self._started()
-        return await life.listed(timeout_s)
+        self._begin()
+        return await self._started().listed(timeout_s)
 
     async def aclose(self) -> None:
         """Stop the server, and all that was started for it. Idempotent."""
@@ -164,7 +171,7 @@ class McpServer:
 
     async def reconnect(self) -> Reconnected:
         """Stop what runs and connect anew, now; what is said here is what search and calls see from now on."""
-        await self.start()
+        self._begin()
         life, before = self._started(), self._catalogue
         try:
             connection = await life.renew()
@@ -208,7 +215,7 @@ class McpServer:
             raise
 
     async def _bound(self, method: Method, tool: str, context: CallContext) -> Bound:
-        await self.start()
+        self._begin()
         life = self._started()
         bound = self._catalogue.bound.get(method.name)
         if bound is None and not await life.listed(context.deadline_s):

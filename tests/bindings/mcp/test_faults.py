@@ -8,14 +8,19 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.bindings.mcp.bench import Bench, connected, raw_server, until_says
 from tests.bindings.mcp.conftest import until_gone
 
+from isolith_bindings.errors import CallError
 from isolith_bindings.mcp.descriptions import StdioServer
 from isolith_bindings.mcp.options import Options
 from isolith_bindings.mcp.scopes import Sharing
+
+if TYPE_CHECKING:
+    from isolith_bindings.connector import Method
 
 pytestmark = pytest.mark.anyio
 
@@ -80,6 +85,32 @@ async def test_killed_while_nobody_calls() -> None:
         await _restarted(bench, first)
         assert bench.connector.status().state == "connected"
         assert await bench.call("echo", n=1) == {"n": 1}
+
+
+@ERAS
+async def test_one_that_comes_back_with_other_tools_says_so_as_a_list_that_changed(
+    era: tuple[str, ...], tmp_path: Path
+) -> None:
+    died = tmp_path / "died"
+    async with connected(raw_server(*era, f"reborn={died}")) as bench:
+        assert set(bench.connector.methods) == {"echo", "leaver"}
+        leaver = bench.connector.methods["leaver"]
+        bench.changes.clear()
+        died.touch()
+        os.kill(bench.pid(), signal.SIGKILL)
+        await bench.until(lambda: "newcomer" in bench.connector.methods)
+        assert [(set(c.added), set(c.removed), set(c.changed)) for c in bench.changes] == [
+            ({"newcomer"}, {"leaver"}, set())
+        ]
+        assert await bench.call("newcomer", n=1) == {"n": 1}
+        gone = await _failure_of(bench, leaver)
+        assert (gone.kind, gone.message) == ("unknown_tool", "box.leaver was removed by its server")
+
+
+async def _failure_of(bench: Bench, method: Method) -> CallError:
+    with pytest.raises(CallError) as caught:
+        await bench.connector.call(method, {}, bench.context())
+    return caught.value
 
 
 async def _restarted(bench: Bench, first: int) -> None:
@@ -297,6 +328,6 @@ async def test_nothing_is_left_running() -> None:
 
 async def test_one_that_hangs_holds_up_no_other() -> None:
     async with connected(raw_server("mute"), ready=False) as slow, connected(raw_server()) as bench:
-        await slow.connector.start()
+        await slow.connector.ready(0)
         assert await bench.call("echo", n=1) == {"n": 1}
         assert slow.connector.status().state == "starting"

@@ -70,7 +70,7 @@ async def _until_running(mark: str) -> None:
 @TIMES
 async def test_closed_at_any_time(kind: str, after_s: float, mark: str) -> None:
     server = _server(kind, mark)
-    await server.start()
+    await server.ready(0)
     await _until_running(mark)
     await asyncio.sleep(after_s)
     await server.aclose()
@@ -81,7 +81,7 @@ async def test_closed_at_any_time(kind: str, after_s: float, mark: str) -> None:
 @TIMES
 async def test_closed_by_who_is_cancelled_meanwhile(kind: str, after_s: float, mark: str) -> None:
     server = _server(kind, mark)
-    await server.start()
+    await server.ready(0)
     await _until_running(mark)
     closing = asyncio.create_task(server.aclose())
     await asyncio.sleep(after_s)
@@ -96,7 +96,7 @@ async def test_closed_by_who_is_cancelled_meanwhile(kind: str, after_s: float, m
 @TIMES
 def test_an_event_loop_that_ends_without_closing(kind: str, after_s: float, mark: str) -> None:
     async def main() -> None:
-        await _server(kind, mark).start()
+        await _server(kind, mark).ready(0)
         await _until_running(mark)
         await asyncio.sleep(after_s)
 
@@ -108,7 +108,7 @@ def test_an_event_loop_that_ends_without_closing(kind: str, after_s: float, mark
 @pytest.mark.parametrize("cancels", [1, 2, 5])
 async def test_every_task_cancelled_again_and_again(kind: str, cancels: int, mark: str) -> None:
     server = _server(kind, mark)
-    await server.start()
+    await server.ready(0)
     await _until_running(mark)
     for _ in range(cancels):
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
