@@ -7,10 +7,9 @@ import contextlib
 import itertools
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import anyio.to_thread
-from pydantic import TypeAdapter
 
 from isolith.approvals.grants import Grants
 from isolith.approvals.linking import Links, key_of_links
@@ -24,6 +23,7 @@ from isolith.journals import Journals
 from isolith.ledger import Ledger
 from isolith.order import Order
 from isolith.readiness import PATIENCE_S, Lazy, wait_ready
+from isolith.result_type import ResultTypes
 from isolith.reverts import reverts_of
 from isolith.rollback import Undoer
 from isolith.snippet_calls import Nested, Nesting
@@ -113,6 +113,7 @@ class CodeMode:
         self._home = home
         self._reverts = reverts_of(reverts)
         self._running: set[Execution] = set()
+        self._result_types = ResultTypes()
         self._begun: list[Callable[[Execution], object]] = []
 
     async def __aenter__(self) -> Self:
@@ -247,6 +248,8 @@ class CodeMode:
         `execution_id`: a new one, where the caller has to know it before; unguessable, for whoever has it may ask.
         """
         granted, warnings = self._ceilings.clamp(budgets or Budgets())
+        durable = self._durable()
+        wanted = self._result_types.wanted(result_type, may_wait=durable is not None, elsewhere=self._journals.given)
         order = Order(
             script,
             input,
@@ -256,12 +259,13 @@ class CodeMode:
             partial(self._supply, granted),
             principal,
             session,
-            None if result_type is None else _validator(result_type),
+            wanted.validate,
             replay,
             self._check,
             self.policy,
-            self._durable(),
+            durable,
             self.catalog.versions if self._journals.given else {},
+            result_schema=wanted.schema,
             questions=self._questions,
             execution_id=execution_id,
             types=self._types,
@@ -270,6 +274,7 @@ class CodeMode:
 
     def _begin(self, order: Order) -> Execution:
         execution = Execution(order)
+        self._result_types.remember(execution.execution_id, None if order.durable is None else order.validate)
         for begun in self._begun:
             begun(execution)
         self._running.add(execution)
@@ -304,6 +309,7 @@ class CodeMode:
                 partial(self._supply, budgets),
                 order.principal,
                 order.session,
+                self._result_types.of(order.execution_id, order.result_schema),
                 check="off",
                 policy=self.policy,
                 durable=durable,
@@ -399,8 +405,3 @@ _PRUNE_TURNS = 360
 """Looks between two prunings of what ended long ago."""
 _TEND_S = 10.0
 """Seconds between two looks for what was left or has expired."""
-
-
-def _validator(result_type: Any) -> Callable[[object], object]:  # noqa: ANN401 - whatever pydantic takes for a type
-    adapter: TypeAdapter[object] = TypeAdapter(result_type)
-    return adapter.validate_python

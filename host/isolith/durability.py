@@ -123,6 +123,7 @@ class Durability:
             origin=self._durable.origin,
             seed=recording.seed,
             started_ns=recording.started_ns,
+            result_schema=order.result_schema,
         )
         self._created = asyncio.create_task(self._durable.ledger.create(new))
         await asyncio.shield(self._created)

@@ -55,6 +55,8 @@ class Order:
     """Its id, where somebody else chooses it."""
     around: Allowance | None = None
     """What the run around it may spend."""
+    result_schema: str | None = None
+    """What its value has to be, for whoever goes on with it elsewhere."""
     questions: Questions | None = None
     """Who answers what a server asks during a call; nobody, and it is declined at once."""
     types: Types = "off"

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from isolith.artifacts import ArtifactsFull, ArtifactStore
 from isolith.json_form import to_json_text
 from isolith.outcome import Diagnostic, Status
+from isolith.result_type import Mismatch
 from isolith.shortening import shorten
 from isolith_bindings.tokens import fits
 
@@ -68,7 +69,7 @@ def reply_of(result: Result, script: Prepared, budgets: Budgets, validate: Calla
         return Reply("completed", result.value, result.type[:_MAX_TYPE], result.size)
     try:
         value = validate(result.value)
-    except ValidationError as error:
+    except (ValidationError, Mismatch) as error:
         last = len(script.source.rstrip().split("\n"))
         return Reply("failed", error=_not_of_type(error, last, script.source_line(last)))
     return Reply("completed", value, result.type[:_MAX_TYPE], result.size, whole=True)
@@ -78,13 +79,17 @@ _FRAME_SLACK = 4096
 _MAX_TYPE = 1000
 
 
-def _not_of_type(error: ValidationError, line: int, source_line: str | None) -> Diagnostic:
-    first = error.errors(include_url=False, include_input=False)[0]
-    path = "".join(f"[{part!r}]" for part in first["loc"])
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+def _not_of_type(error: ValidationError | Mismatch, line: int, source_line: str | None) -> Diagnostic:
+    if isinstance(error, Mismatch):
+        count, said, path = len(error.problems), error.problems[0].message, error.problems[0].path
+        path = f".{path}" if path and not path.startswith("[") else path
+    else:
+        first = error.errors(include_url=False, include_input=False)[0]
+        count, said, path = error.error_count(), first["msg"], "".join(f"[{part!r}]" for part in first["loc"])
+    more = f" (and {count - 1} more)" if count > 1 else ""
     return Diagnostic(
         kind="invalid_result",
-        message=f"the value is not what was asked for: at value{path}: {first['msg']}{more}",
+        message=f"the value is not what was asked for: at value{path}: {said}{more}",
         line=line,
         source_line=source_line,
         hint="end the script with a value of the type the caller asked for",
