@@ -22,7 +22,7 @@ from isolith.journal.errors import JournalError
 from isolith.journals import Journals
 from isolith.ledger import Ledger
 from isolith.order import Order
-from isolith.readiness import PATIENCE_S, Lazy, wait_ready
+from isolith.readiness import PATIENCE_S, may_ask, wait_ready
 from isolith.result_type import ResultTypes
 from isolith.reverts import reverts_of
 from isolith.rollback import Undoer
@@ -31,9 +31,8 @@ from isolith.snippet_methods import SnippetCatalog
 from isolith.snippets import Snippets
 from isolith.supply import get_supply, ready_supply
 from isolith.type_checker import type_checker
-from isolith_bindings.connector import offered
 from isolith_bindings.functions import as_connector
-from isolith_bindings.policy import Policy, Preset, as_policy, govern, ungoverned
+from isolith_bindings.policy import Policy, Preset, as_policy, govern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -283,19 +282,9 @@ class CodeMode:
 
     def _durable(self) -> Durable | None:
         """Where a new run is journalled: where there is a journal, and where it may have to wait for a person."""
-        if not self._journals.given and not self._may_ask():
+        if not self._journals.given and self._questions != "pause" and not may_ask(self.connectors, self.policy):
             return None
         return Durable(Ledger(self._journals.open, self._owner), self._keep_on, None, self._origin)
-
-    def _may_ask(self) -> bool:
-        if self._questions == "pause":
-            return True
-        every = (method for connector in self.connectors for method in offered(connector).values())
-        if any(method.policy == "ask" for method in every):
-            return True
-        # What is not known yet may turn out to be asked about.
-        asks = self.policy.preset != "trusted" or any(rule.action == "ask" for rule in self.policy.rules)
-        return asks and any(isinstance(ungoverned(connector), Lazy) for connector in self.connectors)
 
     def _go_on(self, history: History, budgets: Budgets, durable: Durable) -> Execution:
         order = history.order

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from isolith_bindings.availability import why_absent
+from isolith_bindings.connector import offered
 from isolith_bindings.errors import BindingError, CallError
 from isolith_bindings.policy import ungoverned
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 
     from isolith_bindings.connector import CallContext, Connector, Method
+    from isolith_bindings.policy import Policy
 
 PATIENCE_S: Final = 30.0
 """Seconds for servers to say what they offer."""
@@ -42,6 +44,15 @@ async def wait_ready(connectors: Iterable[Connector], patience_s: float = PATIEN
 async def _known(connector: Connector, patience_s: float) -> bool:
     found = ungoverned(connector)
     return not isinstance(found, Lazy) or await found.ready(patience_s)
+
+
+def may_ask(connectors: Iterable[Connector], policy: Policy) -> bool:
+    """Whether a person may have to be asked about a call of these, of what is not known yet as well."""
+    every = list(connectors)
+    if any(method.policy == "ask" for connector in every for method in offered(connector).values()):
+        return True
+    asks = policy.preset != "trusted" or any(rule.action == "ask" for rule in policy.rules)
+    return asks and any(isinstance(ungoverned(connector), Lazy) for connector in every)
 
 
 class Absent:
