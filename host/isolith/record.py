@@ -149,14 +149,14 @@ class CallRecorder:
     async def completed(self, use: Use, outcome: str) -> str:
         """Its result; gives what the script is to be given. Raises JournalError."""
         await self.before_outcome()
+        use.journalled = False  # from here on, whoever gives it up comes too late
         call = await self.ledger.ended(use.entry, "completed", outcome=outcome)
-        use.journalled = False
         return call.outcome or "null"
 
     async def failed(self, use: Use, error: str) -> None:
         """Its failure. Raises JournalError."""
-        await self.ledger.ended(use.entry, "failed", error=error)
         use.journalled = False
+        await self.ledger.ended(use.entry, "failed", error=error)
 
     async def refused(self, use: Use, error: str) -> None:
         """It was not made."""
