@@ -6,22 +6,34 @@ import asyncio
 import signal
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from isolith.json_form import to_json_text
+from isolith_bindings.policy import ungoverned
 from isolith_bindings.schema.quoting import MARK, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterable, Mapping
 
     from isolith.code_mode import CodeMode
     from isolith.execution import Execution
     from isolith.outcome import Outcome
     from isolith.request import Request
     from isolith.terminal import Progress, Terminal
+    from isolith_bindings.connector import Connector
 
 
 _MAX_MESSAGE = 500
+
+
+@runtime_checkable
+class Talkative(Protocol):
+    """A connector with a program behind it, which may say why it does not work."""
+
+    @property
+    def last_words(self) -> str:
+        """The last lines it wrote."""
+        ...
 
 
 class Form(StrEnum):
@@ -47,7 +59,17 @@ async def run_script(
         progress.stop()
         # Before the connectors close: that may take its time, and a person who cancelled should not wait for it.
         answer(outcome, terminal, form)
+        if form is Form.PRETTY:
+            _say_last_words(code_mode.connectors, terminal)
     return outcome
+
+
+def _say_last_words(connectors: Iterable[Connector], terminal: Terminal) -> None:
+    """What servers wrote that could not be started: the person may know what it means, and no script is told."""
+    for connector in connectors:
+        behind = ungoverned(connector)
+        if isinstance(behind, Talkative) and behind.last_words:
+            terminal.say(f"  {connector.name} wrote: {one_line(behind.last_words, _MAX_MESSAGE)}", "dim")
 
 
 def answer(outcome: Outcome, terminal: Terminal, form: Form) -> None:

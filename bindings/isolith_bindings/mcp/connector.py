@@ -115,6 +115,11 @@ class McpServer:
             return str(life.failure)
         return reason or (None if state in {"connected", "idle"} else "it has not answered yet")
 
+    @property
+    def last_words(self) -> str:
+        """The last of what a server that could not be started wrote beside the protocol, masked: for who runs it."""
+        return "" if self._life is None or self._life.failure is None else self._life.failure.words
+
     def on_change(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Be told of each difference in what the server offers; gives what ends that."""
         self._listeners.append(listener)

@@ -11,6 +11,7 @@ import asyncio
 import atexit
 import contextlib
 import os
+import re
 import shutil
 import signal
 import sys
@@ -43,6 +44,9 @@ GRACE_S = 1.0
 """Seconds for a server to end by itself after its input was closed, and again after SIGTERM."""
 
 _CHUNK = 64 << 10
+_SECRETIVE = re.compile("key|token|secret|passw|pwd|auth|credential|cookie|bearer|pat$", re.IGNORECASE)
+"""Names of environment variables and headers whose values are to be shown nowhere."""
+
 _SAID_LINES = 40
 _SAID_LINE = 500
 
@@ -159,10 +163,18 @@ async def _spawned(
 
 
 async def revealed(credentials: Mapping[str, Credential]) -> dict[str, str]:
-    """Credentials as texts, which `redact` knows from now on. Raises CallError for one that cannot be read."""
+    """Credentials as texts. Raises CallError for one that cannot be read.
+
+    `redact` knows from now on those that are secrets, and those written as text whose names say that they are.
+    """
     texts: dict[str, str] = {}
     for name, credential in credentials.items():
         texts[name] = await credential.reveal() if isinstance(credential, Secret) else credential
+        if _SECRETIVE.search(name):
+            remember(texts[name])
+            scheme, _, rest = texts[name].partition(" ")
+            if scheme.casefold() in {"bearer", "basic", "token"}:
+                remember(rest)
     return texts
 
 
@@ -309,10 +321,3 @@ def _signal(process: asyncio.subprocess.Process, name: str) -> None:
                 process.kill()
         else:
             os.killpg(process.pid, signal.Signals[name])
-
-
-def conceal(credentials: Mapping[str, Credential]) -> None:
-    """Make `redact` know the credentials that were given as text."""
-    for credential in credentials.values():
-        if isinstance(credential, str):
-            remember(credential)
