@@ -109,12 +109,18 @@ class Durability:
         self._execution_id, self._image = execution_id, supply.engine.meta.digest
         if self._history is not None:
             return start if self.asleep is None else None
+        self._created = asyncio.create_task(self._durable.ledger.create(self._new(execution_id)))
+        await asyncio.shield(self._created)
+        return start
+
+    def _new(self, execution_id: str, *, begun: bool = True) -> model.Order:
+        """What was asked for. What never began is kept without what may be no data, or too large."""
         order, recording = self._order, self._inputs.recording()
         text = order.script if isinstance(order.script, str) else order.script.decode("utf-8", "replace")
-        new = model.Order(
+        return model.Order(
             execution_id=execution_id,
-            script=text,
-            input=codec.dumps(order.input),
+            script=text if begun else text[:_MAX_REFUSED],
+            input=codec.dumps(order.input) if begun else "null",
             principal=order.principal,
             session=order.session,
             budgets=order.budgets.model_dump_json(),
@@ -125,9 +131,6 @@ class Durability:
             started_ns=recording.started_ns,
             result_schema=order.result_schema,
         )
-        self._created = asyncio.create_task(self._durable.ledger.create(new))
-        await asyncio.shield(self._created)
-        return start
 
     def restore(self, desk: CallDesk, said: Said) -> None:
         """The calls and the logs of a guest that wakes; what was answered since is answered now."""
@@ -210,7 +213,9 @@ class Durability:
     async def end(self, outcome: Outcome) -> None:
         """Write how it ended. Raises JournalError."""
         if not await self._known():
-            return
+            if self._created is not None or self._history is not None:
+                return
+            await self._durable.ledger.create(self._new(outcome.execution_id, begun=False))  # it was refused
         await self._keep_artifacts()
         usage = json.dumps(outcome.usage.model_dump(mode="json"))
         await self._durable.ledger.end(self._inputs, outcome.status, outcome.to_json_text(), usage)
@@ -244,6 +249,9 @@ async def _put_away(guest: Guest) -> Hibernation:
         raise found
     return found
 
+
+_MAX_REFUSED = 256 * 1024
+"""Characters of a script that was refused, which may have been for its size."""
 
 _SHOWN = {"completed", "failed", "cancelled", "rejected"}
 
