@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
+import trustme
 
 from isolith.config import read_config
 from isolith.connect import connect, connect_config
@@ -30,6 +32,7 @@ SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "basic": {"type": "http", "scheme": "basic"},
     "key": {"type": "apiKey", "in": "header", "name": "X-Key"},
+    "tls": {"type": "mutualTLS"},
 }
 
 
@@ -64,6 +67,29 @@ def address() -> Iterator[str]:
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def certain_of_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server that speaks to nobody without a certificate; `mine.pem` and `mine.key` are one that it knows."""
+    authority, people = trustme.CA(), trustme.CA()
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.verify_mode = ssl.CERT_REQUIRED
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    people.configure_trust(tls)
+    mine = people.issue_cert("me.test")
+    mine.cert_chain_pems[0].write_to_path(tmp_path / "mine.pem")
+    mine.private_key_pem.write_to_path(tmp_path / "mine.key")
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    server.socket = tls.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"https://127.0.0.1:{server.server_port}"
     server.shutdown()
     thread.join()
     server.server_close()
@@ -193,6 +219,19 @@ def test_a_client_fetches_its_token(tmp_path: Path, address: str, monkeypatch: p
     assert me(configured(tmp_path, text))["headers"]["authorization"] == "Bearer [secret]"
     assert "secret-7718" in Echo.seen[-1]
     assert "audience=a" in Echo.seen[-1]
+
+
+def test_a_certificate_of_the_client(tmp_path: Path, certain_of_clients: str) -> None:
+    """Its files are meant from the folder of the configuration."""
+    document(tmp_path, certain_of_clients, "tls")
+    server = f'server = "{certain_of_clients}"'
+    with pytest.raises(CallError, match="tls: a ClientCertificate"):
+        me(configured(tmp_path, server))
+    assert (
+        me(configured(tmp_path, f'{server}\nauth = {{ certificate = "mine.pem", key = "mine.key" }}'))["path"] == "/me"
+    )
+    with pytest.raises(CallError, match=r"none\.pem cannot be used: No such file"):
+        me(configured(tmp_path, f'{server}\nauth = {{ certificate = "none.pem" }}'))
 
 
 def test_where_the_api_is(tmp_path: Path, address: str) -> None:

@@ -1,6 +1,6 @@
 """The one way out: every HTTP request that a connector makes leaves through `Egress`, checked at each step."""
 
-from isolith_bindings.egress.client import Egress
+from isolith_bindings.egress.client import Egress, untold
 from isolith_bindings.egress.messages import Attachment, Limits, Refused, Request, Response, Retries
 from isolith_bindings.egress.network import Resolver, trust
 from isolith_bindings.egress.retrying import RateLimit, rate_limit
@@ -21,4 +21,5 @@ __all__ = [
     "origin_of",
     "rate_limit",
     "trust",
+    "untold",
 ]

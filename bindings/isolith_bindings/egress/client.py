@@ -13,18 +13,24 @@ from isolith_bindings.egress.decoding import ACCEPT_ENCODING, Body
 from isolith_bindings.egress.messages import Limits, Refused, Request, Response, Retries, check_fields
 from isolith_bindings.egress.network import CheckedNetwork, Resolver, pool, shared_trust, system_resolver
 from isolith_bindings.egress.redirects import onward
-from isolith_bindings.egress.retrying import back_off, may_repeat, pause_after
+from isolith_bindings.egress.retrying import answered, back_off, may_repeat, pause_after
 from isolith_bindings.egress.rules import Destinations, origin_of, split
 from isolith_bindings.errors import CallError
 from isolith_bindings.secrets import redact
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncIterable, Iterable
+    from collections.abc import AsyncIterable, Callable, Iterable
+
+    Tell = Callable[[str], None]
 
 USER_AGENT = "isolith"
 # What happens before the first byte of a request leaves.
 _UNSENT = (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout)
+
+
+def untold(_line: str) -> None:
+    """Nobody follows what an exchange waits for."""
 
 
 class Egress:
@@ -51,10 +57,11 @@ class Egress:
         self._tls = tls
         self._pools: dict[ssl.SSLContext | None, httpcore2.AsyncConnectionPool] = {}
 
-    async def send(self, request: Request, *, total_s: float | None = None) -> Response:
+    async def send(self, request: Request, *, total_s: float | None = None, tell: Tell = untold) -> Response:
         """The final answer, of any status. Raises Refused and other CallErrors; cancellation passes through.
 
-        `total_s` lowers the time that the exchange has, redirects and retries included.
+        `total_s` lowers the time that the exchange has, redirects and retries included. `tell` is given a line for
+        people before each pause: what the server answered, what it says of its limits, how long is waited.
         """
         check_fields(request)
         if len(request.content) > self.limits.request_bytes:
@@ -64,7 +71,7 @@ class Egress:
         allowed_s = min(self.limits.total_s, total_s or self.limits.total_s)
         try:
             async with asyncio.timeout(allowed_s):
-                return await self._follow(request)
+                return await self._follow(request, tell)
         except TimeoutError:
             raise _slow(request, f"within {allowed_s:g} s") from None
 
@@ -74,18 +81,18 @@ class Egress:
         for each in pools:
             await each.aclose()
 
-    async def _follow(self, request: Request) -> Response:
+    async def _follow(self, request: Request, tell: Tell) -> Response:
         """Each hop is checked anew: its origin here, its address where the socket is made."""
         for _ in range(self.limits.redirects + 1):
             self.destinations.check(origin_of(request.url))
-            response = await self._persist(request)
+            response = await self._persist(request, tell)
             following = onward(request, response)
             if following is None:
                 return response
             request = following
         raise Refused(f"{origin_of(request.url)} redirected more than {self.limits.redirects} times")
 
-    async def _persist(self, request: Request) -> Response:
+    async def _persist(self, request: Request, tell: Tell) -> Response:
         """One hop with its retries."""
         attempt, waited = 1, 0.0
         while True:
@@ -94,11 +101,14 @@ class Egress:
                 pause = pause_after(request, response, attempt, self._retries, time.time())
                 if pause is None:
                     return replace(response, attempts=attempt, waited_s=waited)
+                why = answered(response, time.time())
             except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as error:
                 pause = back_off(attempt, self._retries)
                 unsent = isinstance(error, _UNSENT)
                 if attempt >= self._retries.attempts or not (unsent or may_repeat(request)):
                     raise _failed(request, error, sent=not unsent) from None
+                why = "gave no answer"
+            tell(f"{origin_of(request.url)} {why}: sent again in {pause:.3g} s")
             await self._retries.pause(pause)
             attempt, waited = attempt + 1, waited + pause
 

@@ -64,6 +64,12 @@ def pause_after(request: Request, response: Response, attempt: int, retries: Ret
     return pause if pause <= retries.longest_s else None
 
 
+def answered(response: Response, now: float) -> str:
+    """What a server answered that asks to wait, in a few words."""
+    limit = str(rate_limit(response, now))
+    return f"answered {response.status}" + (f" ({limit})" if limit else "")
+
+
 def back_off(attempt: int, retries: Retries) -> float:
     """Seconds before the attempt that follows number `attempt`: doubled each time, up to the longest."""
     return min(retries.base_s * float(2 ** (attempt - 1)), retries.longest_s)

@@ -193,7 +193,7 @@ class OpenApi:
         pages = context.variant == "pages"
         if pages:
             plan = pagination.turned(plan, operation, context.cursor)
-        response = await loaded.send(plan, context.deadline_s)
+        response = await loaded.send(plan, context.deadline_s, context.progress)
         value = answers.value_of(operation, response, context.artifacts)
         if self._strict:
             answers.check(operation, response, value, loaded.checker)

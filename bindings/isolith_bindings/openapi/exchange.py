@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from isolith_bindings.egress import Request
+from isolith_bindings.egress import Request, untold
 from isolith_bindings.openapi.failures import failure
 from isolith_bindings.secrets import redact, redact_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from isolith_bindings.egress import Attachment, Egress, Response
     from isolith_bindings.openapi.auth import Auth
     from isolith_bindings.openapi.plan import RequestPlan
@@ -18,18 +20,20 @@ MAX_SHOWN_BODY = 2_000
 """Characters of a body that a person is shown."""
 
 
-async def send(plan: RequestPlan, egress: Egress, auth: Auth, deadline_s: float) -> Response:
-    """The answer of a success. Raises CallError; a credential that was refused is renewed once.
+async def send(
+    plan: RequestPlan, egress: Egress, auth: Auth, deadline_s: float, tell: Callable[[str], None] = untold
+) -> Response:
+    """The answer of a success. Raises CallError; a credential that was refused is renewed once. `tell`: see `Egress`.
 
     What the server repeats of a credential is masked: a debugging endpoint must not tell a script what we sent it.
     """
     attachment = await auth.attach(plan)
-    response = await egress.send(_request(plan, attachment), total_s=deadline_s)
+    response = await egress.send(_request(plan, attachment), total_s=deadline_s, tell=tell)
     if response.status == 401 and attachment:
         renewed = await auth.attach(plan, refused=attachment)
         if renewed != attachment:
             attachment = renewed
-            response = await egress.send(_request(plan, attachment), total_s=deadline_s)
+            response = await egress.send(_request(plan, attachment), total_s=deadline_s, tell=tell)
     headers = tuple((name, redact(value)) for name, value in response.headers)
     content = redact_bytes(response.content, attachment.secrets, cut=response.truncated)
     cleared = replace(response, headers=headers, content=content)

@@ -15,7 +15,7 @@ from isolith_bindings.openapi.request import Making, make
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from isolith_bindings.connector import Method
+    from isolith_bindings.connector import Method, Progress
     from isolith_bindings.egress import Response
     from isolith_bindings.openapi.connector import OpenApi
     from isolith_bindings.openapi.model import Api, Operation
@@ -58,9 +58,9 @@ class Loaded:
         arguments = self.checker.check(operation, given)
         return make(operation, arguments, Making(server, self.api.definitions, read))
 
-    async def send(self, plan: RequestPlan, deadline_s: float) -> Response:
-        """The answer of a success. Raises CallError."""
-        return await send(plan, self.egress, self._auth, deadline_s)
+    async def send(self, plan: RequestPlan, deadline_s: float, progress: Progress) -> Response:
+        """The answer of a success. Raises CallError. What it waits for is progress, in words."""
+        return await send(plan, self.egress, self._auth, deadline_s, lambda line: progress(0, None, line))
 
     def shown(self, operation: Operation, arguments: Mapping[str, object]) -> str:
         """What would be sent, each secret masked. Raises CallError where nothing would be."""

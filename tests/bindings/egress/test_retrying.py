@@ -100,6 +100,36 @@ def test_what_was_never_sent_is_tried_again_whatever_it_is() -> None:
     assert taken == [0.5, 1.0]
 
 
+@pytest.mark.parametrize(
+    ("handler", "told"),
+    [
+        (in_turn(SOON, OK), "answered 429 (come back in 2 s): sent again in 2 s"),
+        (
+            in_turn(answer(429, b"", "RateLimit-Remaining: 0", "RateLimit-Limit: 60", "RateLimit-Reset: 3"), OK),
+            "answered 429 (0 of 60 requests are left, come back in 3 s): sent again in 3 s",
+        ),
+        (in_turn(BUSY, OK), "answered 503: sent again in 0.5 s"),
+        (in_turn(b"", OK), "gave no answer: sent again in 0.5 s"),
+    ],
+)
+def test_each_pause_is_told_before_it_begins(handler: Handler, told: str) -> None:
+    async def main() -> None:
+        lines: list[str] = []
+
+        async def pause(wait_s: float) -> None:
+            lines.append(f"waited {wait_s:g} s")
+
+        async with loopback(handler) as server, client(server.url(), retries=Retries(pause=pause)) as egress:
+            response = await egress.send(Request("GET", server.url()), tell=lines.append)
+            assert (response.status, response.attempts) == (200, 2)
+            assert len(lines) == 2
+            assert lines[0].startswith("http://")
+            assert lines[0].endswith(told)
+            assert lines[1].startswith("waited ")
+
+    asyncio.run(main())
+
+
 def test_pauses_are_within_the_time_of_the_call() -> None:
     async def main() -> CallError:
         handler, limits = in_turn(answer(503, b"", "Retry-After: 9")), Limits(total_s=0.3)
