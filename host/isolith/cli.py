@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
+import signal
 import sys
 from contextlib import redirect_stdout
 from importlib.metadata import version
@@ -91,6 +92,8 @@ def main() -> None:
         # JSON is UTF-8 whatever the locale says, and no text of a script may stop us from writing it.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    # As after Ctrl-C, whatever was started is ended before this process is.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     app()
 
 

@@ -47,7 +47,7 @@ class Form(StrEnum):
 async def run_script(
     code_mode: CodeMode, request: Request, terminal: Terminal, form: Form, progress: Progress
 ) -> Outcome:
-    """Run it and answer. Ctrl-C cancels the execution and its outcome is answered; a second one ends the process."""
+    """Run it and answer. Ctrl-C and SIGTERM cancel it, and its outcome is answered; a second one ends the process."""
     async with code_mode:
         execution = code_mode.start(request.script, input=request.input, budgets=request.budgets)
         with _interrupt_cancels(execution):
@@ -114,16 +114,21 @@ def _progress(event: Mapping[str, object]) -> str:
 
 @contextmanager
 def _interrupt_cancels(execution: Execution) -> Generator[None]:
-    """The first SIGINT cancels the execution; after it the handler that was there before is back."""
+    """The first SIGINT or SIGTERM cancels the execution; after it the handlers that were there before are back."""
     loop = asyncio.get_running_loop()
-    before = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def cancel(*_: object) -> None:
-        signal.signal(signal.SIGINT, before)
+        restore()
         loop.call_soon_threadsafe(execution.cancel)
 
-    signal.signal(signal.SIGINT, cancel)
+    for number in before:
+        signal.signal(number, cancel)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()

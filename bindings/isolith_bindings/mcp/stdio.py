@@ -23,6 +23,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from isolith_bindings.mcp import guardian
 from isolith_bindings.mcp.failures import StartFailed
 from isolith_bindings.secrets import Secret, redact, remember
 
@@ -159,6 +160,7 @@ async def _spawned(
         raise StartFailed(f"{server.place} cannot be started: an argument holds a null character") from error
     program.process = process
     _running[process] = os.getpid()
+    guardian.watch(process.pid)
     return process
 
 
@@ -263,7 +265,8 @@ def _end(process: asyncio.subprocess.Process) -> None:
     if transport is not None:
         with contextlib.suppress(PermissionError):
             transport.close()
-    _running.pop(process, None)
+    if _running.pop(process, None) is not None:
+        guardian.forget(process.pid)
 
 
 class _Unstoppable(asyncio.Task[_T]):
