@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from isolith_bindings.egress import Egress, Request, Retries
 from isolith_bindings.errors import BindError, CallError
 from isolith_bindings.names import connector_name
-from isolith_bindings.openapi import answers, pagination
+from isolith_bindings.openapi import answers, pagination, paging_body
 from isolith_bindings.openapi.cache import Cache
 from isolith_bindings.openapi.credentials import token_urls
 from isolith_bindings.openapi.loaded import Loaded, no_bytes
@@ -189,9 +189,12 @@ class OpenApi:
         """Make one call. Raises CallError."""
         loaded = self._ready()
         operation = loaded.operation(method)
-        plan = loaded.plan(operation, arguments, context.artifacts.read)
         pages = context.variant == "pages"
-        if pages:
+        by_body = paging_body.cursor_argument(operation, loaded.api.definitions) if pages else None
+        if by_body:
+            arguments = paging_body.turned(operation, by_body, arguments, context.cursor)
+        plan = loaded.plan(operation, arguments, context.artifacts.read)
+        if pages and not by_body:
             plan = pagination.turned(plan, operation, context.cursor)
         response = await loaded.send(plan, context.deadline_s, context.progress)
         value = answers.value_of(operation, response, context.artifacts)
@@ -200,7 +203,11 @@ class OpenApi:
         if context.variant == "raw":
             return {"status": response.status, "headers": dict(response.headers), "body": value}
         if pages:
-            following = pagination.following(plan, operation, response, value)
+            following = (
+                paging_body.following(by_body, arguments, value)
+                if by_body
+                else pagination.following(plan, operation, response, value)
+            )
             return {"items": pagination.items_of(value), "cursor": following}
         return value
 

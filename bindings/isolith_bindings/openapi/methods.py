@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.connector import Annotations, Method, Policy, Variant
-from isolith_bindings.openapi import pagination
+from isolith_bindings.openapi import pagination, paging_body
 from isolith_bindings.openapi.places import place_of
 from isolith_bindings.openapi.plan import IDEMPOTENT, SAFE
 from isolith_bindings.openapi.schemas import closed
@@ -25,7 +25,8 @@ class OperationMethod(Method):
     @classmethod
     def of(cls, operation: Operation, api: Api, signatures: Signatures, preview: Hook) -> OperationMethod:
         """What HTTP says of it is believed: whoever connected the document answers for it."""
-        variants: set[Variant] = {"raw", "pages"} if pagination.pageable(operation) else {"raw"}
+        paged = pagination.pageable(operation) or paging_body.cursor_argument(operation, api.definitions)
+        variants: set[Variant] = {"raw", "pages"} if paged else {"raw"}
         made = cls(
             name=operation.name,
             original=operation.id,

@@ -62,7 +62,7 @@ def pageable(operation: Operation) -> bool:
 
 def turned(plan: RequestPlan, operation: Operation, cursor: object) -> RequestPlan:
     """The request for the page that a cursor names; None: the first one. Raises CallError for what is not a cursor."""
-    pairs = _checked(cursor)
+    pairs = checked(cursor)
     names = {name for name, _ in pairs}
     foreign = [name for name in names if not _of_paging(name, operation)]
     if foreign:
@@ -81,9 +81,9 @@ def following(plan: RequestPlan, operation: Operation, response: Response, value
     found = _by_link(response)
     if found is None:
         found = _by_body(query, value)
-    if found is None and not _said_all(value):
+    if found is None and not said_all(value):
         found = _by_count(query, value)
-    usable = {name: text for name, text in (found or ()) if _of_paging(name, operation) and _harmless(name, text)}
+    usable = {name: text for name, text in (found or ()) if _of_paging(name, operation) and harmless(name, text)}
     changed = {name: text for name, text in usable.items() if query.sent.get(name) != text}
     return [[name, text] for name, text in changed.items()] or None
 
@@ -120,7 +120,7 @@ def _by_link(response: Response) -> list[tuple[str, str]] | None:
 def _by_body(query: Query, value: object) -> list[tuple[str, str]] | None:
     """By a URL or a cursor in the answer."""
     parameter = query.find(words.CURSOR)
-    for key, told in _told(value):
+    for key, told in told_of(value):
         if isinstance(told, str) and key in words.NEXT_URL and told.startswith(("https://", "http://", "/", "?")):
             return _of_url(told)
         is_cursor = isinstance(told, (str, int)) and not isinstance(told, bool) and told != ""
@@ -135,7 +135,7 @@ def _by_body(query: Query, value: object) -> list[tuple[str, str]] | None:
     return None
 
 
-def _said_all(value: object) -> bool:
+def said_all(value: object) -> bool:
     """Whether the answer says that nothing follows."""
     return _flag(value) is False
 
@@ -171,7 +171,7 @@ def _list_in(value: object) -> object:
     return None if len(found) == 1 and found[0] is value else found
 
 
-def _told(value: object) -> Iterator[tuple[str, object]]:
+def told_of(value: object) -> Iterator[tuple[str, object]]:
     """What an answer says about itself: its own fields, then those of the places where such things stand."""
     own = _mapping(value)
     yield from ((plain(key), each) for key, each in own.items())
@@ -187,11 +187,11 @@ def _told(value: object) -> Iterator[tuple[str, object]]:
 
 
 def _flag(value: object) -> bool | None:
-    return next((told for key, told in _told(value) if key in words.HAS_MORE and isinstance(told, bool)), None)
+    return next((told for key, told in told_of(value) if key in words.HAS_MORE and isinstance(told, bool)), None)
 
 
 def _number(value: object, wanted: frozenset[str]) -> int | None:
-    found = (told for key, told in _told(value) if key in wanted)
+    found = (told for key, told in told_of(value) if key in wanted)
     return next((told for told in found if isinstance(told, int) and not isinstance(told, bool)), None)
 
 
@@ -218,12 +218,18 @@ def _of_paging(name: str, operation: Operation) -> bool:
     return not declared or plain(name) in words.TELLING | words.SIZE
 
 
-def _harmless(name: str, text: str) -> bool:
+def harmless(name: str, text: str) -> bool:
     """Links may repeat the credential of the request that they came with; it must not reach the script."""
     return len(text) <= LONGEST_VALUE and redact(name) == name and redact(text) == text
 
 
-def _checked(cursor: object) -> list[tuple[str, str]]:
+def no_cursor() -> CallError:
+    """That something is none."""
+    return CallError("invalid_arguments", "a cursor is what the page before gave for the next")
+
+
+def checked(cursor: object) -> list[tuple[str, str]]:
+    """A cursor as names and values; empty for that of the first page. Raises CallError for what is none."""
     if cursor is None:
         return []
     pairs: list[tuple[str, str]] = []
@@ -231,10 +237,10 @@ def _checked(cursor: object) -> list[tuple[str, str]]:
         parts = cast("list[object]", pair) if isinstance(pair, list) else []
         texts = [part for part in parts if isinstance(part, str) and len(part) <= LONGEST_VALUE]
         if len(parts) != 2 or len(texts) != 2:
-            raise CallError("invalid_arguments", "a cursor is what the page before gave for the next")
+            raise no_cursor()
         pairs.append((texts[0], texts[1]))
     if len(pairs) > MOST_PAIRS:
-        raise CallError("invalid_arguments", "a cursor is what the page before gave for the next")
+        raise no_cursor()
     return pairs
 
 
