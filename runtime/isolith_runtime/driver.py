@@ -7,6 +7,7 @@ waits synchronously, and at once for what is to be streamed. One hop between thr
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextlib
 import queue
 import threading
@@ -116,6 +117,7 @@ class Guest:
         self._isolate: Isolate | None = None
         self._stopped: Stop | None = None
         self._frames: list[protocol.Frame] = []
+        self._inbox: collections.deque[tuple[list[protocol.Frame], State]] = collections.deque()
         self._held = 0
         self._over = False
         self._resident = False
@@ -250,7 +252,11 @@ class Guest:
         self._held += len(data)
         if self._over:
             return
-        if self._held > _HOLD_BYTES or any(isinstance(frame, _STREAMED) for frame in frames):
+        if (
+            self._held > _HOLD_BYTES
+            or len(self._frames) >= protocol.MAX_FRAMES
+            or any(isinstance(frame, _STREAMED) for frame in frames)
+        ):
             self._report(State.RUNNING)
 
     def _wait(self) -> bytes | None:
@@ -304,12 +310,39 @@ class Guest:
         self._loop.call_later(_TIDY_S, self._supply.threads.submit, self._tidy)
 
     def _arrive(self, frames: list[protocol.Frame], state: State) -> None:
+        busy = bool(self._inbox)
+        self._inbox += _portions(frames, state)
+        if not busy:
+            self._take()
+
+    def _take(self) -> None:
+        """One portion in each turn of the loop, so that a flood holds up nobody else."""
+        frames, state = self._inbox[0]
         self.state = state
-        self._on_batch(frames, state)
+        try:
+            self._on_batch(frames, state)
+        finally:
+            self._inbox.popleft()
+            if self._inbox:
+                self._loop.call_soon(self._take)
         if state is State.GONE:
             # Unmapping one isolate and mapping the next would hold up who waits for this one's outcome.
             self._loop.call_later(_TIDY_S, self._supply.threads.submit, self._tidy)
 
+
+def _portions(frames: list[protocol.Frame], state: State) -> list[tuple[list[protocol.Frame], State]]:
+    """What is taken at a time. With the end of a script goes all that was said with it: its calls are not made."""
+    if len(frames) <= _PORTION or isinstance(frames[-1], (protocol.Result, protocol.Failure)):
+        return [(frames, state)]
+    starts = range(0, len(frames), _PORTION)
+    return [
+        (frames[start : start + _PORTION], State.RUNNING if start + _PORTION < len(frames) else state)
+        for start in starts
+    ]
+
+
+_PORTION = 100
+"""Frames: a few milliseconds of the loop's time."""
 
 _LINGER_S = 0.02
 """Seconds a thread stays with a guest that rests: most calls answer sooner, and a thread kept is a hop saved."""

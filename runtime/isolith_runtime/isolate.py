@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import wasmtime
 
-from isolith_runtime import capi, syscalls
+from isolith_runtime import capi, json_bounds, syscalls
 from isolith_runtime.capi import TrapCode
 from isolith_runtime.engine import ENTRY, MOST_TICKS, STATE, TICK_S, Engine
 from isolith_runtime.errors import HibernationError
@@ -177,6 +177,9 @@ class Isolate:
     def departing(self, data: bytes) -> None:
         """A batch from the guest."""
         if self.meter.stop is None:
+            if len(data) > json_bounds.LARGE and not self.meter.affords(json_bounds.cost_ns(data)):
+                self.stop(Stop.CPU)  # before it is read: nothing can stop that half way
+                return
             self._receive(data)
             if not self._look() and self.meter.past_hard_limit():  # what the host did for it is the guest's time
                 self._engine.ticker.hurry()

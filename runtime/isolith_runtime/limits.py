@@ -60,10 +60,14 @@ class Meter:
         """CPU time to the soft limit; below 0 past it."""
         return self.limit_ns - self.spent_ns()
 
+    def affords(self, nanoseconds: int) -> bool:
+        """Whether there is as much left before the hard limit."""
+        return nanoseconds <= self.left_ns() + GRACE_MS * 1_000_000
+
     def past_soft_limit(self) -> bool:
         """Whether the guest should be interrupted."""
         return self.left_ns() < 0
 
     def past_hard_limit(self) -> bool:
         """Whether the grace is over too."""
-        return self.spent_ns() > self.limit_ns + GRACE_MS * 1_000_000
+        return not self.affords(0)

@@ -16,7 +16,8 @@ from isolith_runtime.guest import codec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_FRAMES = 100_000
+MAX_FRAMES = 2_000
+"""In a batch; a guest of ours writes when it has a thousand."""
 _MAX_NAME = 200
 _MAX_LINE = 10_000_000
 LEVELS = ("debug", "info", "warning", "error")

@@ -156,7 +156,7 @@ LIES = [
     ("b'[[\"internal\"]]'", "an unknown frame"),
     ("b'[[\"result\",1]]'", "a frame 'result' of 1 parts"),
     ("b'[' * 100000", "a batch that is nested more than 208 deep"),
-    ("b'[' + b'[\"cancel\",1],' * 100001 + b'[\"cancel\",1]]'", "a batch of more than 100,000 frames"),
+    ("b'[' + b'[\"cancel\",1],' * 2001 + b'[\"cancel\",1]]'", "a batch of more than 2,000 frames"),
     ('b\'[["emit","\\\\ud800"]]\'', "a batch holds text that may not be Unicode"),
     ("bytes(25_000_000)", "a write to the channel was larger than any value may be"),
 ]
@@ -175,6 +175,15 @@ def test_a_flood_of_frames_is_passed_on_until_its_budget_ends_it(scripts: Script
     assert ran.spent.interrupted
     assert 300 < ran.spent.cpu_ns / 1e6 < 550
     assert len(ran.frames) > 1000
+
+
+def test_what_costs_more_to_read_than_is_left_is_not_read(scripts: Scripts) -> None:
+    source = "import os\nos.write(4, b'[[\"emit\",[' + b'1,' * {} + b'1]]]')\n1"
+    large = scripts.run(source.format(8_000_000), limits=Limits(cpu_ms=200))
+    assert (large.departure.stop, large.frames) == (Stop.CPU, ())
+    assert large.spent.cpu_ns / 1e6 < 200 + 250
+    small = scripts.run(source.format(200_000), limits=Limits(cpu_ms=2_000))
+    assert (small.departure.stop, small.value) == (Stop.CANCELLED, 1)
 
 
 def test_nothing_counts_after_the_end(scripts: Scripts) -> None:

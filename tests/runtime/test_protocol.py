@@ -221,7 +221,7 @@ def parse_or_refuse(batch: bytes) -> None:
 
 def test_too_many_frames() -> None:
     batch = b"[" + b",".join([b'["cancel",1]'] * (protocol.MAX_FRAMES + 1)) + b"]"
-    with pytest.raises(ProtocolError, match="a batch of more than 100,000 frames"):
+    with pytest.raises(ProtocolError, match="a batch of more than 2,000 frames"):
         protocol.parse(batch)
 
 
@@ -241,7 +241,7 @@ def test_brackets_in_texts_are_no_containers() -> None:
     assert emit.value == text
 
 
-@pytest.mark.parametrize("noise", ["", ']]]"', '\\"]', "}"])
+@pytest.mark.parametrize("noise", ["", ']]]"', '\\"]', "}", "\\", "\\\\", '\\\\"[', '"', '""', '"["', '[""]', '}"{"\\'])
 def test_no_deeper_than_an_encoder_writes(noise: str) -> None:
     """Brackets in texts hide nothing."""
     deepest = codec.MAX_TEXT_DEPTH - 2

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class BrokenConnector:
     """Raises what no connector may raise."""
 
-    name = "vault"
+    name = "cellar"
     description = "Secrets."
     methods: Mapping[str, Method] = {"open": Method("open", "open", "Open it.", {"type": "object"}, None, "open()")}
     excluded: Mapping[str, str] = {}

@@ -6,15 +6,23 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.security.desk import CANARY, SPARING, Desk
+from tests.security.broken_connector import BrokenConnector
+from tests.security.desk import CANARY, SPARING, Desk, api
 
 from isolith import CodeMode
 from isolith.supply import get_supply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from pathlib import Path
 
-os.environ["ISOLITH_TEST_SECRET"] = f"{CANARY}-environment"
+PLANTED = {
+    "ISOLITH_TEST_SECRET": f"{CANARY}-environment",
+    "AWS_SECRET_ACCESS_KEY": f"{CANARY}-aws",
+    "DATABASE_URL": f"postgres://user:{CANARY}-url@host/db",
+    f"{CANARY}_NAME": "a secret name",
+}
+os.environ.update(PLANTED)
 
 
 @pytest.fixture(scope="session")
@@ -29,13 +37,20 @@ def image() -> None:
     get_supply()
 
 
+@pytest.fixture(scope="session")
+def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file in which every hostile run is kept, to be searched when all of them have ended."""
+    return tmp_path_factory.mktemp("journal") / "journal.db"
+
+
 @pytest.fixture
 def desk() -> Desk:
     return Desk()
 
 
 @pytest.fixture
-async def code_mode(desk: Desk) -> AsyncGenerator[CodeMode]:
+async def code_mode(desk: Desk, journal: Path) -> AsyncGenerator[CodeMode]:
     # Without the check, so that every script reaches the wall that it is written against.
-    async with CodeMode([desk], check="off", policy=SPARING) as made:
+    connectors = [desk, BrokenConnector(), api()]
+    async with CodeMode(connectors, check="off", policy=SPARING, journal=journal, tend=False) as made:
         yield made

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from isolith import Policy, connector, method
+from isolith import OpenApi, Policy, connector, method
+from isolith_bindings.secrets import Secret
 
 CANARY = "CANARY-4f1d"
 """What every planted secret begins with. No script contains it, so wherever it shows it has leaked."""
@@ -59,6 +60,21 @@ class Desk:
         """Not so much as ten."""
         self.reached.append("pay")
         return f"paid {amount}"
+
+
+_SERVER = "http://127.0.0.1:9"
+_DOCUMENT = {
+    "openapi": "3.1.0",
+    "info": {"title": "An API that nobody answers for", "version": "1"},
+    "security": [{"token": []}],
+    "paths": {"/thing": {"get": {"operationId": "get_thing", "responses": {"200": {"description": "It."}}}}},
+    "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+}
+
+
+def api() -> OpenApi:
+    """A connector that holds a credential and would send it as a header, if anybody listened."""
+    return OpenApi(_DOCUMENT, name="api", auth=Secret.of(lambda: f"{CANARY}-credential"), server=_SERVER)
 
 
 SPARING = Policy.model_validate(
