@@ -1,8 +1,9 @@
-"""Finding by words: what fits is taken from a full-text index in memory, and put in order by `ranking`.
+"""Finding by words: what fits is taken from an index in memory, and put in order by `ranking`.
 
-SQLite's FTS5 is the index. It is this module's alone and holds nothing of any execution: the one exception to the rule
-that SQL is written in the journal only. The index follows its connectors: before each search what has changed in them
-is read anew, and what has not is left. `refresh` does the same ahead of time, on any thread.
+`postings` chooses among the entries; what a word with a typo may be is asked of SQLite's FTS5, by its trigrams. That
+database is this module's alone, in memory, and holds nothing of any execution: the one exception to the rule that SQL
+is written in the journal only. The index follows its connectors: before each search what has changed in them is read
+anew, and what has not is left. `refresh` does the same ahead of time, on any thread.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from isolith_bindings.connector import Connector, Method, offered
 from isolith_bindings.entries import (
-    PLACES,
     Entry,
     Kind,
     SearchResult,
@@ -28,6 +28,7 @@ from isolith_bindings.entries import (
     snippet_entry,
 )
 from isolith_bindings.policy import ungoverned
+from isolith_bindings.postings import Postings
 from isolith_bindings.provenance import is_native
 from isolith_bindings.query import Term, Vocabulary, understand
 from isolith_bindings.ranking import Weights, score
@@ -40,24 +41,15 @@ __all__ = ["SNIPPETS", "Hit", "Kind", "Scope", "SearchIndex", "SearchPage", "Sea
 
 SNIPPETS = "snippets"
 """What stands in the place of a connector for reviewed scripts."""
-MAX_CANDIDATES = 200
-"""Entries that are put in order for one query: those that FTS5 ranks first."""
-_COMMON = 0.2
-"""Words that are in more than this share of the entries choose no candidates, where rarer ones do."""
-_MIN_CANDIDATES = 600
+MAX_CANDIDATES = 120
+"""Entries that are put in order for one query: those that hold most of it."""
 _MAX_BEGUN = 12
-_ENOUGH = 40
-"""So many entries that hold every word of a query make it needless to look for those that hold some."""
 _WORTH = 0.1
 """What scores less than this share of the best is not shown."""
 
 _SCHEMA = """
-    CREATE VIRTUAL TABLE found USING fts5(name, connector, summary, tags, parameters, text, tokenize='ascii');
-    INSERT INTO found(found, rank) VALUES ('rank', 'bm25(10, 8, 6, 3, 3, 1)');
     CREATE VIRTUAL TABLE spoken USING fts5(word, tokenize='trigram');
 """
-_BEST = "SELECT rowid FROM found WHERE found MATCH ? ORDER BY rank LIMIT ?"
-_INSERT = "INSERT INTO found(rowid, name, connector, summary, tags, parameters, text) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _LIKE = "SELECT word FROM spoken WHERE spoken MATCH ? ORDER BY rank, rowid LIMIT 60"
 
 
@@ -130,6 +122,7 @@ class SearchIndex:
         self._known: dict[str, _Source] = {}
         self._rows: dict[tuple[str, str], tuple[int, _Maker]] = {}
         self._entries: dict[int, Entry] = {}
+        self._postings = Postings()
         self._frequency: Counter[str] = Counter()
         self._spoken: Counter[str] = Counter()
         self._weights = Weights(self._frequency)
@@ -163,22 +156,12 @@ class SearchIndex:
         )
 
     def _candidates(self, terms: tuple[Term, ...], scope: Scope) -> Iterator[Entry]:
-        """What holds every word of the query, and what holds its rare ones."""
-        explicit = sorted((term for term in terms if term.meanings and not term.implied), key=lambda t: t.rarity)
-        if not explicit:
-            return
-        groups = [" OR ".join(f'"{word}"' for word in term.meanings) for term in explicit]
-        room, rare = max(_MIN_CANDIDATES, int(len(self._entries) * _COMMON)), 1
-        while rare < len(explicit) and (room := room - explicit[rare].rarity) > 0:
-            rare += 1
-        limit = MAX_CANDIDATES if scope.connector is None else len(self._entries)
-        rows = self._best_rows(" AND ".join(f"({group})" for group in groups), limit)
-        if len(groups) > 1 and len(rows) < _ENOUGH:
-            rows |= self._best_rows(" OR ".join(groups[:rare]), limit - len(rows) // 2)
-        yield from (entry for row in rows if scope.holds(entry := self._entries[row]))
-
-    def _best_rows(self, match: str, limit: int) -> dict[int, None]:
-        return dict.fromkeys(row for (row,) in self._database.execute(_BEST, (match, limit)))
+        """What holds most of the words of the query."""
+        explicit = [term for term in terms if term.meanings and not term.implied]
+        entries = self._entries
+        fits = None if scope == _ALL else lambda row: scope.holds(entries[row])
+        rows = self._postings.best(explicit, len(entries), MAX_CANDIDATES, fits)
+        return (entries[row] for row in rows)
 
     def _begins(self, beginning: str) -> list[str]:
         """The shortest words that begin so."""
@@ -230,11 +213,7 @@ class SearchIndex:
 
     def _insert(self, entry: Entry) -> int:
         row, self._next = self._next, self._next + 1
-        columns: dict[float, list[str]] = {place: [] for place in PLACES}
-        for word, place in entry.places.items():
-            columns[place].append(word)
-        texts = [" ".join(column) for column in columns.values()]
-        self._database.execute(_INSERT, (row, *texts))
+        self._postings.add(row, entry.places)
         self._entries[row] = entry
         self._frequency.update(entry.places.keys())
         for word in entry.spoken:
@@ -245,7 +224,7 @@ class SearchIndex:
 
     def _remove(self, row: int) -> None:
         entry = self._entries.pop(row)
-        self._database.execute("DELETE FROM found WHERE rowid = ?", (row,))
+        self._postings.remove(row, entry.places)
         for word in entry.places:
             self._frequency[word] -= 1
             if not self._frequency[word]:

@@ -1,6 +1,7 @@
 """How long a search takes over 10,000 tools: `python -m tests.benchmark.relevance.speed`.
 
-CPU time of the thread that searches, and the time that passed; no test passes or fails by them.
+CPU time of the thread that searches: of each query the first time, and the best of some, which leaves out what else
+the machine does; and the time that passed. No test passes or fails by them.
 """
 
 from __future__ import annotations
@@ -34,14 +35,18 @@ def main() -> None:
     index.refresh(listed)
     print(f"{sum(len(each.methods) for each in listed):,} tools read in {time.perf_counter() - begun:.1f} s")
     asked = [query.text for half in ("tuning", "held_out") for query in queries(half)]
-    for name, clock in (("CPU", time.thread_time), ("passed", time.perf_counter)):
+    clocks = (("CPU", time.thread_time, 1), ("CPU, at best", time.thread_time, 7), ("passed", time.perf_counter, 1))
+    for name, clock, times in clocks:
         spent: list[float] = []
         for text in asked:
-            begun = clock()
-            index.find(text, listed)
-            spent.append((clock() - begun) * 1000)
+            took: list[float] = []
+            for _ in range(times):
+                begun = clock()
+                index.find(text, listed)
+                took.append((clock() - begun) * 1000)
+            spent.append(min(took))
         spent.sort()
-        print(f"{name:6} median {spent[len(spent) // 2]:.2f} ms, 95 % below {spent[int(len(spent) * 0.95)]:.2f} ms")
+        print(f"{name:12} median {spent[len(spent) // 2]:.2f} ms, 95 % below {spent[int(len(spent) * 0.95)]:.2f} ms")
 
 
 if __name__ == "__main__":
