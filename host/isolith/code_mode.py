@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import anyio.to_thread
 
+from isolith import gradual
 from isolith.approvals.grants import Grants
 from isolith.approvals.linking import Links, key_of_links
 from isolith.budgets import Budgets, HostPolicy
@@ -132,11 +133,9 @@ class CodeMode:
 
     async def aclose(self) -> None:
         """Cancel what runs, wait for its outcomes, close the connectors. Idempotent."""
-        tasks = [task for task in (self._tending, self._warming) if task is not None]
-        for task in tasks:
+        for task in filter(None, (self._tending, self._warming)):
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+            await asyncio.wait([task])
         running = list(self._running)
         for execution in running:
             execution.cancel()
@@ -160,11 +159,12 @@ class CodeMode:
                 await execution.order.durable.ledger.leave()
 
     async def ready(self, patience_s: float = PATIENCE_S) -> list[Connector]:
-        """Start all that is not started yet, and wait until it is known what it offers. Gives those that are not there.
-
-        For who looks at `catalog` from outside of a script: a script waits for what it names by itself.
-        """
+        """Start what is not started yet, and wait until it is known what all offer. Gives those that are not there."""
         return await wait_ready(self.connectors, patience_s)
+
+    async def end_session(self, session: str, principal: str | None = None) -> None:
+        """Stop the servers that were running for this session alone: it has ended."""
+        await gradual.end_session(self.connectors, principal, session)
 
     async def _tend_runs(self) -> None:
         """Now and then, as long as this is open. What the journal cannot do now it may be able to do later."""

@@ -41,6 +41,15 @@ class Holding(Protocol):
         ...
 
 
+@runtime_checkable
+class SessionHolding(Protocol):
+    """A connector that holds something for one session."""
+
+    async def session_ended(self, principal: str | None, session: str) -> None:
+        """Let go of it."""
+        ...
+
+
 async def known(connectors: Mapping[str, Connector], script: str, timeout_s: float) -> None:
     """Wait, at most so long, for the connectors that a script needs. Those that fail are told by their calls."""
     browses = _BROWSES.search(script) is not None
@@ -58,6 +67,14 @@ async def browsed(connectors: Iterable[Connector], timeout_s: float = BROWSING_S
     """Wait, at most so long, until it is known what all of them offer, for who looks through it."""
     behind = map(ungoverned, connectors)
     await asyncio.gather(*(connector.ready(timeout_s) for connector in behind if isinstance(connector, Gradual)))
+
+
+async def end_session(connectors: Iterable[Connector], principal: str | None, session: str) -> None:
+    """A session has ended: nothing stays that was there for it alone."""
+    behind = map(ungoverned, connectors)
+    await asyncio.gather(
+        *(each.session_ended(principal, session) for each in behind if isinstance(each, SessionHolding))
+    )
 
 
 async def let_go(connectors: Iterable[Connector], execution_id: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.conformance.run import installed, passes, scenarios
+from tests.npm import missing
 
 AUTH = tuple(
     f"auth/{name}"
@@ -38,7 +39,7 @@ pytestmark = pytest.mark.slow
 def suite() -> list[str]:
     command = installed()
     if command is None:
-        pytest.skip("npm is not installed")
+        missing()
     return command
 
 

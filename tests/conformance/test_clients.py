@@ -16,6 +16,7 @@ import pytest
 import uvicorn
 from mcp_types import ElicitResult
 from tests.conformance.inspector import Era, Inspector, inspector
+from tests.npm import missing
 
 from isolith import CodeMode, connector, method
 from isolith.mcp_server import mcp_server
@@ -152,7 +153,7 @@ async def test_fastmcp(served: Served, mode: str) -> None:
 def command() -> Inspector:
     found = inspector()
     if found is None:
-        pytest.skip("npm is not installed")
+        missing()
     return found
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.conformance.run import installed
+from tests.npm import missing
 
 from isolith_runtime.image.builder import open_store
 
@@ -48,7 +49,7 @@ pytestmark = pytest.mark.slow
 def suite() -> list[str]:
     command = installed()
     if command is None:
-        pytest.skip("npm is not installed")
+        missing()
     return command
 
 

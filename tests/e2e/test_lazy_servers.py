@@ -11,6 +11,7 @@ import pytest
 from isolith import CodeMode, gradual
 from isolith_bindings.mcp.connector import McpServer
 from isolith_bindings.mcp.descriptions import StdioServer
+from isolith_bindings.mcp.scopes import Sharing
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 SERVER = Path(__file__).parents[2] / "fixtures" / "mcp" / "raw_server.py"
@@ -45,6 +46,21 @@ async def test_all_are_started_at_once_where_that_is_asked_for() -> None:
         async with asyncio.timeout(20):
             while {quick.status().state, other.status().state} != {"connected"}:
                 await asyncio.sleep(0.02)
+
+
+async def test_a_session_that_has_ended_takes_its_servers_with_it() -> None:
+    stateful = McpServer(
+        "bench", StdioServer(sys.executable, (str(SERVER.with_name("sdk_server.py")),)), sharing=Sharing("session")
+    )
+    async with CodeMode([stateful]) as code_mode:
+        counted = [
+            (await code_mode.execute("await bench.count()", session=session)).value for session in ("a", "a", "b")
+        ]
+        assert counted == [1, 2, 1]
+        await code_mode.end_session("a")
+        assert len(stateful.status().members) == 1
+        assert (await code_mode.execute("await bench.count()", session="b")).value == 2
+        assert (await code_mode.execute("await bench.count()", session="a")).value == 1
 
 
 async def test_a_method_that_is_asked_about_by_a_server_that_is_not_known_yet_has_the_run_wait() -> None:

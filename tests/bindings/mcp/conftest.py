@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from tests.npm import npm
 
 PACKAGES = ("server-everything", "server-filesystem", "server-memory")
 
@@ -22,15 +22,13 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def npm_servers(request: pytest.FixtureRequest) -> Path:
     """The folder of the programs of three servers from npm, installed once into pytest's cache folder."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("npm is not installed")
+    program = npm()
     folder = Path(request.config.cache.mkdir("mcp-npm"))
     programs = folder / "node_modules" / ".bin"
     with FileLock(folder / "lock"):
         if not all((programs / f"mcp-{package}").exists() for package in PACKAGES):
             names = [f"@modelcontextprotocol/{package}@2026.8.31" for package in PACKAGES]
-            command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", *names]
+            command = [program, "install", "--prefix", str(folder), "--no-audit", "--no-fund", *names]
             subprocess.run(command, check=True, capture_output=True, timeout=240)
     return programs
 
