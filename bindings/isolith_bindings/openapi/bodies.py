@@ -13,9 +13,11 @@ from isolith_bindings.openapi.media import Kind, essence, kind
 from isolith_bindings.openapi.model import Encoding, Media, Schema, Style
 from isolith_bindings.openapi.refs import DefectError, Node
 from isolith_bindings.openapi.schemas import texts
-from isolith_bindings.openapi.tree import is_mapping
+from isolith_bindings.openapi.tree import is_list, is_mapping
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from isolith_bindings.openapi.schemas import Schemas
 
 MAX_FIELDS = 120
@@ -77,7 +79,7 @@ def contents(node: Node, schemas: Schemas) -> tuple[tuple[Media, ...], frozenset
         told = stream or content.get("schema")
         schema, used = schemas.convert(told) if told else (None, frozenset[str]())
         uses |= used
-        found.append(Media(name, schema, _encodings(content), stream is not None))
+        found.append(Media(name, schema, _encodings(content, schemas), stream is not None))
     return tuple(sorted(found, key=_rank)), uses
 
 
@@ -134,7 +136,7 @@ def _has_binary(schema: Schema | None) -> bool:
     return any(is_binary(cast("Schema", value)) for value in values)
 
 
-def _encodings(content: Node) -> dict[str, Encoding]:
+def _encodings(content: Node, schemas: Schemas) -> dict[str, Encoding]:
     found: dict[str, Encoding] = {}
     for name, node in content.entries("encoding"):
         told = node.mapping()
@@ -145,8 +147,21 @@ def _encodings(content: Node) -> dict[str, Encoding]:
             style=cast("Style", style) if style in get_args(Style) else None,
             explode=explode if isinstance(explode, bool) else None,
             reserved=told.get("allowReserved") is True,
+            headers=tuple(_fixed_headers(node, schemas)),
         )
     return found
+
+
+def _fixed_headers(encoding: Node, schemas: Schemas) -> Iterator[tuple[str, str]]:
+    """The headers of a part that have one value; the type and the disposition are said elsewhere (OpenAPI 4.8.15)."""
+    for name, node in encoding.entries("headers"):
+        schema = schemas.resolve(node).get("schema")
+        told = schemas.resolve(schema).mapping() if schema else {}
+        options = told.get("enum")
+        only = options[0] if is_list(options) and len(options) == 1 else None
+        value = told.get("const", only if only is not None else told.get("default"))
+        if name.lower() not in {"content-type", "content-disposition"} and isinstance(value, (str, int)):
+            yield name, str(value)
 
 
 # --------------------------------------------------------------------------------------------------------- fields

@@ -11,7 +11,7 @@ from urllib.parse import urldefrag, urlsplit
 import anyio.to_thread
 
 from isolith_bindings.errors import CallError
-from isolith_bindings.openapi.refs import References
+from isolith_bindings.openapi.refs import Node, References
 from isolith_bindings.openapi.source import Place, WebPlace
 from isolith_bindings.openapi.tree import DocumentError, Tree, is_container, is_list, is_mapping, read
 
@@ -73,6 +73,7 @@ async def collect(first: Content, fetch: Callable[[str], Awaitable[bytes]] | Non
     """
     tree = await anyio.to_thread.run_sync(read, first.content, first.name)
     references = References({"": tree}, {"": first.place})
+    references.ids.add("", tree, first.content)
     found = family(tree, first.name)
     digests: dict[str, str] = {}
     waiting = _wanted(references, "", first.content)
@@ -89,8 +90,11 @@ async def collect(first: Content, fetch: Callable[[str], Awaitable[bytes]] | Non
             references.refused[place.inside] = str(error)
             continue
         references.places[place.inside] = place
+        references.ids.add(place.inside, references.trees[place.inside], content)
         digests[address_of(place)] = digest_of(content)
         waiting += _wanted(references, place.inside, content)
+    for location in [each for each in references.refused if references.ids.has(each)]:
+        del references.refused[location]  # what is meant was read, under a name of its own
     return Document(references, found, digests)
 
 
@@ -125,9 +129,9 @@ def _wanted(references: References, document: str, content: bytes) -> list[Place
     if place is None or not _EXTERNAL.search(content):
         return []
     wanted: dict[str, Place] = {}
-    for reference in set(_references(references.trees[document])):
+    for reference, pointer in _references(references.trees[document]):
         location = urldefrag(reference).url
-        if location and location != document:
+        if location and location != document and not references.ids.find((document, pointer), location):
             try:
                 target = place.join(location)
                 wanted[target.inside] = target
@@ -136,18 +140,18 @@ def _wanted(references: References, document: str, content: bytes) -> list[Place
     return list(wanted.values())
 
 
-def _references(tree: object) -> Iterator[str]:
-    stack = [tree]
+def _references(tree: Tree) -> Iterator[tuple[str, str]]:
+    """The references that lead out of a document, and the JSON pointers of where they stand."""
+    stack: list[Node] = [Node(tree)]
     while stack:
         node = stack.pop()
-        if is_mapping(node):
-            mapping = node
-            reference = mapping.get("$ref")
+        if is_mapping(node.value):
+            reference = node.value.get("$ref")
             if isinstance(reference, str) and not reference.startswith("#"):
-                yield reference
-            stack.extend(value for value in mapping.values() if is_container(value))
-        elif is_list(node):
-            stack.extend(value for value in node if is_container(value))
+                yield reference, node.pointer
+            stack.extend(node.child(key) for key, value in node.value.items() if is_container(value))
+        elif is_list(node.value):
+            stack.extend(node.child(index) for index, value in enumerate(node.value) if is_container(value))
 
 
 def base_url(place: Place | None) -> str | None:

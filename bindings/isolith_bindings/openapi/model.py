@@ -37,12 +37,16 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How one property of a form or multipart body is written, where the document says so."""
+    """How one property of a form or multipart body is written, where the document says so.
+
+    `headers`: those of a part in a multipart body whose value the document fixes.
+    """
 
     media: str | None = None
     style: Style | None = None
     explode: bool | None = None
     reserved: bool = False
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

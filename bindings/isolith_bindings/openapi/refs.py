@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
+from isolith_bindings.openapi.ids import Ids
 from isolith_bindings.openapi.tree import DocumentError, Tree, is_list, is_mapping
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class References:
     trees: dict[str, Tree]
     places: dict[str, Place | None] = field(default_factory=dict[str, "Place | None"])
     refused: dict[str, str] = field(default_factory=dict[str, str])
+    ids: Ids = field(default_factory=Ids)
     _anchors: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     @property
@@ -104,6 +106,13 @@ class References:
     def target(self, node: Node, reference: str) -> Node:
         """Where a reference that stands at a node leads, which may be another reference. Raises DefectError."""
         location, _, fragment = reference.partition("#")
+        named = self.ids.find((node.document, node.pointer), location)
+        if named is not None:
+            try:
+                return self._named(named, unquote(fragment), reference, node)
+            except DefectError:
+                if location:
+                    raise  # else what was put together from several documents may mean the whole one
         document = self.document_of(node.document, location) if location else node.document
         tree = self.trees.get(document)
         if tree is None:
@@ -126,6 +135,13 @@ class References:
             return location
         first = self.places.get("")
         return "" if first is not None and target == first else target.inside
+
+    def _named(self, named: tuple[str, str], fragment: str, reference: str, origin: Node) -> Node:
+        """A place within what has a name of its own. Raises DefectError."""
+        document, begins = named
+        if fragment and not fragment.startswith("/"):
+            fragment, begins = self._anchored(document, fragment, origin), ""
+        return self._at(Node(self.trees[document], document), begins + fragment, reference, origin)
 
     def _at(self, root: Node, pointer: str, reference: str, origin: Node) -> Node:
         found = root

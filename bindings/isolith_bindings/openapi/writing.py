@@ -134,6 +134,7 @@ def _part(name: str, value: object, encoding: Encoding, read: ReadArtifact, *, f
         mime = mime or ("application/json" if nested else None)
         body = _encoded(_text(data))
     head = f"Content-Disposition: {disposition}\r\n" + (f"Content-Type: {_header(mime)}\r\n" if mime else "")
+    head += "".join(f"{_header(each)}: {_header(text)}\r\n" for each, text in encoding.headers)
     return head.encode() + b"\r\n" + body
 
 
@@ -144,7 +145,7 @@ def _quoted(text: str) -> str:
 
 def _header(text: str) -> str:
     if not text.isascii() or not text.isprintable():
-        raise UnsendableError(f"the media type {quote(text)[:80]} is none")
+        raise UnsendableError(f"{quote(text)[:80]} is nothing that the head of a part may hold")
     return text
 
 

@@ -336,6 +336,29 @@ def test_multipart_with_files_of_every_kind() -> None:
     run(document, use)
 
 
+def test_a_part_has_the_headers_to_which_the_document_gives_a_value() -> None:
+    schema = {"type": "object", "properties": {"note": {"type": "string"}}}
+    headers = {
+        "X-Kind": {"schema": {"const": "note"}},
+        "X-One": {"schema": {"enum": ["only"]}},
+        "X-Usual": {"$ref": "#/components/headers/Usual"},
+        "X-Free": {"schema": {"type": "string"}},
+        "Content-Type": {"schema": {"const": "text/html"}},
+    }
+    document = post(body("multipart/form-data", schema, encoding={"note": {"headers": headers}}))
+    usual = {"schema": {"type": "integer", "default": 7}}
+    got = sent({**document, "components": {"headers": {"Usual": usual}}}, "make", note="a")
+    head = got.body.partition(b"\r\n\r\n")[0].split(b"\r\n")[1:]
+    assert head == [b'Content-Disposition: form-data; name="note"', b"X-Kind: note", b"X-One: only", b"X-Usual: 7"]
+
+
+def test_a_header_of_a_part_is_no_other_part() -> None:
+    schema = {"type": "object", "properties": {"note": {"type": "string"}}}
+    headers = {"X-A": {"schema": {"const": "a\r\n\r\nsmuggled"}}}
+    document = post(body("multipart/form-data", schema, encoding={"note": {"headers": headers}}))
+    assert "is nothing that the head of a part may hold" in refused(document, "make", note="a").message
+
+
 @pytest.mark.parametrize(
     ("media", "schema", "value", "content_type", "content"),
     [
