@@ -1,0 +1,122 @@
+"""Who is let in, to what, how often; and that whoever is not learns nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.host.http.conftest import app_of, journal_of
+
+from isolith.http.rates import Limits
+from isolith.journal.tokens import NewToken
+from isolith.tokens import mint
+
+if TYPE_CHECKING:
+    from tests.host.http.conftest import Api, Opened
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_without_a_token_nothing_is_told(api: Api) -> None:
+    for path in ("/v1/executions", "/v1/catalog", "/v1/openapi.json", "/metrics"):
+        refused = await api.get(path, None)
+        assert (refused.status_code, refused.json()["kind"]) == (401, "denied")
+        assert refused.headers["www-authenticate"].startswith("Bearer")
+    healthy = await api.get("/healthz", None)
+    assert (healthy.status_code, healthy.json()) == (200, {"status": "ok"})
+    assert (await api.post("/v1/executions", {"script": "1"}, None)).status_code == 401
+    assert (await api.get("/v1/executions", "root")).json()["executions"] == []
+
+
+async def test_tokens_that_open_nothing(api: Api) -> None:
+    journal = await journal_of(api.code_mode)
+    good, old = api.tokens["ada"], mint()
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    await journal.tokens.add(NewToken(old.token_id, old.digest, "ada", ("execute",), "a test", past))
+    flipped = good[:-1] + ("0" if good[-1] != "0" else "1")
+    for token in ("", "x", flipped, good.upper(), good + "0", old.text, mint().text, good[:-1], f"{good} {good}"):
+        refused = await api.get("/v1/executions", None, headers={"Authorization": f"Bearer {token}"})
+        assert refused.status_code == 401, token
+    twice = [("Authorization", f"Bearer {good}"), ("Authorization", f"Bearer {good}"), ("Host", "127.0.0.1:8000")]
+    async with api.http as http:
+        assert (await http.get("/v1/executions", headers=twice)).status_code == 401
+    assert (await api.get("/v1/executions")).status_code == 200
+    await journal.tokens.revoke(good.split("_")[1], "a test")
+    assert (await api.get("/v1/executions")).status_code == 401
+
+
+async def test_a_principal_sees_its_own_runs_and_an_approver_all(api: Api) -> None:
+    mine = await api.run("artifact(b'x', mime='text/html', name='a.html')")
+    where = f"/v1/executions/{mine['execution_id']}"
+    file = f"/v1/artifacts/{mine['execution_id']}/{mine['artifacts'][0]['handle']}"
+    for path in (where, f"{where}/events", file):
+        assert (await api.get(path)).status_code == 200
+        assert (await api.get(path, "grace")).status_code == 200
+        hidden, absent = await api.get(path, "eve"), await api.get(path.replace(mine["execution_id"], "0" * 32), "eve")
+        assert (hidden.status_code, absent.status_code) == (404, 404)
+        assert hidden.text.replace(mine["execution_id"], "") == absent.text.replace("0" * 32, "")
+    for action in ("cancel", "retry"):
+        assert (await api.post(f"{where}/{action}", {}, "eve")).status_code == 404
+    assert (await api.get("/v1/executions", "eve")).json()["executions"] == []
+    assert (await api.get("/v1/executions?principal=ada", "eve")).json()["executions"] == []
+    [seen] = (await api.get("/v1/executions?principal=ada", "grace")).json()["executions"]
+    assert seen["principal"] == "ada"
+
+
+async def test_scopes(api: Api) -> None:
+    assert (await api.post("/v1/connectors/bank/reconnect", {}, "grace")).status_code == 403
+    assert (await api.post("/v1/connectors/bank/reconnect", {}, "root")).status_code == 409  # it is no server
+    assert (await api.post("/v1/connectors/none/reconnect", {}, "root")).status_code == 404
+    assert (await api.get("/v1/catalog", "root")).status_code == 200
+
+
+async def test_an_artifact_is_a_file_and_never_a_page_of_ours(api: Api) -> None:
+    made = await api.run("artifact(b'<script>', mime='text/html; x\\r\\nSet-Cookie: a', name='a')")
+    file = await api.get(f"/v1/artifacts/{made['execution_id']}/{made['artifacts'][0]['handle']}")
+    assert (file.content, file.headers["content-disposition"]) == (b"<script>", "attachment")
+    assert (file.headers["content-type"], "set-cookie" in file.headers) == ("application/octet-stream", False)
+    assert "sandbox" in file.headers["content-security-policy"]
+
+
+async def test_too_much_at_a_time_is_told_when_to_come_back(opened: Opened) -> None:
+    api = await opened(Limits(per_second=0.01, burst=2, runs=1))
+    first = await api.post("/v1/executions", {"script": "await bank.wait()", "wait_s": 0})
+    second = await api.post("/v1/executions", {"script": "1"})
+    assert (first.status_code, second.status_code) == (202, 429)
+    assert "runs are under way" in second.json()["detail"]
+    third = await api.get("/v1/executions")
+    assert (third.status_code, third.headers["retry-after"], third.json()["retriable"]) == (429, "100", True)
+    assert (await api.get("/v1/executions", "eve")).status_code == 200  # of each principal
+    api.bank.answer.set()
+
+
+async def test_when_a_token_was_used_last_is_kept(api: Api) -> None:
+    await api.get("/v1/executions")
+    journal = await journal_of(api.code_mode)
+    while (token := await journal.tokens.get(api.tokens["ada"].split("_")[1])) is None or token.used_at is None:
+        pass
+    assert api.tokens["ada"].split("_")[2] not in repr(await journal.tokens.find())
+
+
+async def test_where_it_is_asked_for_and_from(api: Api) -> None:
+    for headers, status in (
+        ({"Host": "rebound.example"}, 421),
+        ({"Host": ""}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost:3000"}, 200),
+        ({"Host": "localhost"}, 200),
+    ):
+        for path in ("/v1/executions", "/healthz"):
+            assert (await api.get(path, headers=headers)).status_code == status, headers
+
+
+async def test_what_runs_out_says_so(api: Api) -> None:
+    app = app_of(api.code_mode)
+    api.app = app
+    app.house.stopping.set()
+    assert (await api.get("/healthz")).status_code == 503
+    refused = await api.post("/v1/executions", {"script": "1"})
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
+    assert (await api.get("/v1/executions")).status_code == 200
