@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import mcp_types as types
 import pytest
 
-from isolith_bindings.connector import Answer, CallContext, Question, Variant
+from isolith_bindings.connector import Answer, CallContext, Question, Resumed, Suspended, Variant
 from isolith_bindings.errors import CallError
 from isolith_bindings.mcp import calls, rounds
 from isolith_bindings.mcp.catalogue import read_catalogue
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 DONE: dict[str, object] = {"resultType": "complete", "content": [{"type": "text", "text": "done"}]}
+ROOTS = {"method": "roots/list"}
 ELICIT = {"method": "elicitation/create", "params": {"message": "Sure?", "requestedSchema": {"type": "object"}}}
 
 
@@ -134,6 +136,87 @@ async def test_a_page_that_has_to_be_visited_first() -> None:
 
 async def test_the_raw_result_is_the_last_one() -> None:
     assert await call(Scripted(asks(one=ELICIT), DONE), variant="raw") == DONE
+
+
+# a call that waits for a person
+
+
+async def put_off(scripted: Scripted, resumed: Resumed | None = None) -> Suspended:
+    """What a call is put off with, and that it is."""
+    with pytest.raises(Suspended) as caught:
+        await again(scripted, resumed)
+    # It may be kept anywhere, as JSON.
+    caught.value.state = json.loads(json.dumps(caught.value.state))
+    return caught.value
+
+
+async def again(scripted: Scripted, resumed: Resumed | None = None) -> object:
+    bound = read_catalogue(Listing(({"name": "tool"},)), (), modern=True).bound["tool"]
+    context = replace(a_context(), waits=True, resumed=resumed)
+    order = calls.Order("box.tool", bound, {"a": 1})
+    return await calls.make(cast("Connection", scripted), order, context, Questions(roots=("file:///a",)))
+
+
+def accepted(suspended: Suspended, **content: object) -> Resumed:
+    return Resumed(suspended.state, dict.fromkeys(suspended.questions, Answer("accept", content)))
+
+
+async def test_it_is_sent_again_with_the_answer_and_the_state_as_it_came() -> None:
+    first, second = Scripted(asks("\u00e9", one=ELICIT, two=ROOTS)), Scripted(DONE)
+    suspended = await put_off(first)
+    # Only what people have to answer is asked of people.
+    assert suspended.questions == {"one": Question("Sure?", {"type": "object"})}
+    assert await again(second, accepted(suspended, sure=True)) == "done"
+    [sent] = second.sent
+    assert sent["requestState"] == "\u00e9"
+    assert sent["inputResponses"] == {
+        "one": {"action": "accept", "content": {"sure": True}},
+        "two": {"roots": [{"uri": "file:///a"}]},
+    }
+
+
+async def test_a_server_that_has_forgotten_is_asked_anew_and_what_was_answered_is_answered_the_same() -> None:
+    forgot = ProtocolError(types.INVALID_PARAMS, "Invalid or expired requestState")
+    one = await put_off(Scripted(asks("s1", one=ELICIT)))
+    other = {**ELICIT, "params": {"message": "Really?"}}
+    two = await put_off(Scripted(asks("s2", two=other)), accepted(one, sure=True))
+    assert set(two.questions) == {"two"}
+    scripted = Scripted(forgot, asks("t1", one=ELICIT), asks("t2", two=other), DONE)
+    assert await again(scripted, accepted(two)) == "done"
+    assert [sent.get("requestState") for sent in scripted.sent] == ["s2", None, "t1", "t2"]
+    answers = [cast("dict[str, dict[str, object]]", sent.get("inputResponses") or {}) for sent in scripted.sent]
+    assert [{key: answer["content"] for key, answer in each.items()} for each in answers] == [
+        {"two": {}},
+        {},
+        {"one": {"sure": True}},
+        {"two": {}},
+    ]
+    # Another question under the same name is another question.
+    changed = {**ELICIT, "params": {"message": "Sure, and everything else as well?", "requestedSchema": {}}}
+    anew = await put_off(Scripted(forgot, asks("t1", one=changed)), accepted(one, sure=True))
+    assert anew.questions["one"].message == "Sure, and everything else as well?"
+
+
+async def test_an_error_that_is_about_something_else_is_one() -> None:
+    one = await put_off(Scripted(asks("s", one=ELICIT)))
+    with pytest.raises(ProtocolError, match="no"):
+        await again(Scripted(ProtocolError(-32000, "no")), accepted(one))
+    stateless = await put_off(Scripted(asks(None, one=ELICIT)))
+    with pytest.raises(ProtocolError, match="no"):
+        await again(Scripted(ProtocolError(types.INVALID_PARAMS, "no")), accepted(stateless))
+
+
+async def test_pages_to_visit_are_waited_for_as_well() -> None:
+    data = {"elicitations": [{"mode": "url", "message": "Go", "url": "https://example.com", "elicitationId": "1"}]}
+    required = ProtocolError(types.URL_ELICITATION_REQUIRED, "visit first", data)
+    suspended = await put_off(Scripted(required))
+    assert suspended.questions == {"0": Question("Go", url="https://example.com")}
+    assert await again(Scripted(DONE), accepted(suspended)) == "done"
+
+
+async def test_a_state_that_is_too_large_to_keep() -> None:
+    with pytest.raises(CallError, match="a state of more than"):
+        await again(Scripted(asks("x" * rounds.MAX_STATE, one=ELICIT)))
 
 
 # before 2026-07-28

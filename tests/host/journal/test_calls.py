@@ -181,11 +181,12 @@ async def test_every_move_is_of_the_table_or_refused(journal: Journal, clock: Cl
         "fail": ("failed", lambda lease: journal.calls.end(lease, 1, "failed", error="{}")),
         "cancel": ("cancelled", lambda lease: journal.calls.end(lease, 1, "cancelled")),
         "ask": ("pending_approval", lambda lease: journal.calls.ask_again(lease, 1, reason="unknown")),
+        "put_off": ("pending_approval", lambda lease: journal.calls.put_off(lease, 1, reason="asks", question="{}")),
         "revert": ("reverting", lambda lease: journal.calls.revert(lease, 1)),
         "reverted": ("reverted", lambda lease: journal.calls.end_revert(lease, 1, "reverted")),
         "revert_failed": ("revert_failed", lambda lease: journal.calls.end_revert(lease, 1, "revert_failed")),
     }
-    only = {"begin": {"approved"}, "repeat": {"unknown"}, "ask_again": {"unknown"}, "put_off": {"started"}}
+    only = {"begin": {"approved"}, "repeat": {"unknown"}, "ask": {"unknown"}, "put_off": {"started"}}
     for name, (after, way) in ways.items():
         lease = await created(journal)
         call = await brought_to(journal, lease, before)
