@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 class _Probe:
     """What the scripts below call."""
 
+    def __init__(self) -> None:
+        self._under_way = 0
+
     async def wait(self) -> None:
         """Never answer."""
         await asyncio.Event().wait()
@@ -27,43 +30,88 @@ class _Probe:
         """Answer at once."""
         return 1
 
+    async def take(self, text: str) -> int:
+        """Answer with how much was given."""
+        return len(text)
+
+    async def much(self) -> str:
+        """Answer with more than is taken."""
+        return "x" * 5000
+
+    async def together(self) -> int:
+        """How many of these calls are under way."""
+        self._under_way += 1
+        most = self._under_way
+        await asyncio.sleep(0)
+        self._under_way -= 1
+        return most
+
 
 @dataclass(frozen=True)
 class Trip:
-    """A script that has to end by one limit."""
+    """A script that runs into one limit: it ends as `kind`; where there is none, it completes with `value`, or cut."""
 
     limit: str
     script: str
     budgets: Budgets
-    kind: Kind
+    kind: Kind | None = None
+    value: object = None
+    given: object = None
 
+    def fired(self, outcome: Outcome) -> bool:
+        """Whether the limit did what it is for."""
+        if self.kind is not None:
+            return outcome.error is not None and outcome.error.kind == self.kind
+        if outcome.status != "completed":
+            return False
+        return outcome.truncated if self.value is None else outcome.value == self.value
+
+
+_WALL_S = 10
+"""Seconds after which a run that its own limit does not end is ended by another."""
+
+_PATIENCE_S = 30
+"""Seconds after which nothing can end it any more."""
+
+_MOST = "max(await asyncio.gather(*[probe.together() for _ in range(5)]))"
 
 TRIPS = (
-    Trip("cpu_ms, interrupt", "while True: pass", Budgets(cpu_ms=20), "cpu_exceeded"),
-    Trip("cpu_ms, trap", "sum(range(10**12))", Budgets(cpu_ms=20), "cpu_exceeded"),
-    Trip("memory_mb", "[0] * 10**8", Budgets(memory_mb=64), "memory_exceeded"),
+    Trip("cpu_ms, interrupt", "while True: pass", Budgets(cpu_ms=20, wall_s=_WALL_S), "cpu_exceeded"),
+    Trip("cpu_ms, trap", "sum(range(10**12))", Budgets(cpu_ms=20, wall_s=_WALL_S), "cpu_exceeded"),
+    Trip("memory_mb", "[0] * 10**8", Budgets(memory_mb=64, wall_s=_WALL_S), "memory_exceeded"),
     Trip("wall_s", "import time\ntime.sleep(60)", Budgets(wall_s=0.05), "wall_exceeded"),
-    Trip("call_s", "probe.wait()", Budgets(call_s=0.05), "tool_timeout"),
+    Trip("call_s", "probe.wait()", Budgets(call_s=0.05, wall_s=_WALL_S), "tool_timeout"),
     Trip("calls", "probe.answer()", Budgets(calls=0), "calls_exceeded"),
+    Trip("calls_per_connector", "probe.answer()", Budgets(calls_per_connector=0), "calls_exceeded"),
+    Trip("concurrent_calls", _MOST, Budgets(concurrent_calls=1), value=1),
+    Trip("concurrent_calls_per_connector", _MOST, Budgets(concurrent_calls_per_connector=1), value=1),
     Trip("value_bytes", "'x' * 5000", Budgets(value_bytes=1000), "output_exceeded"),
-    Trip("argument_bytes", "search('x' * 5000)", Budgets(argument_bytes=1000), "invalid_arguments"),
+    Trip("value_tokens", "list(range(5000))", Budgets(value_tokens=50)),
+    Trip("argument_bytes", "probe.take(text='x' * 5000)", Budgets(argument_bytes=1000), "invalid_arguments"),
+    Trip("result_bytes", "probe.much()['truncated']", Budgets(result_bytes=1000), value=True),
+    Trip("script_bytes", "1" * 50, Budgets(script_bytes=10), "invalid_input"),
+    Trip("input_bytes", "1", Budgets(input_bytes=10), "invalid_input", given="x" * 50),
+    Trip("log_bytes", "print('x' * 5000)", Budgets(log_bytes=100)),
+    Trip("emit_events", "emit(1)\nemit(2)", Budgets(emit_events=1)),
     Trip("recursion", "def f(): return f()\nf()", Budgets(), "recursion"),
     Trip("no file system", "import os\nos.read(3, 1)", Budgets(), "exception"),
+    Trip("of none, afterwards", "1 + 1", Budgets(), value=2),
 )
+"""All but `call_cap_s`, which is the same timer as `call_s`, and `fuel`, which takes a compiled image of its own."""
 
 
 async def trip_limits() -> list[Finding]:
     """Trip each limit and say which did not fire. Takes about half a second where the image is there."""
-    async with CodeMode(connectors=[_Probe]) as code_mode:
-        findings = [_judge(trip, await code_mode.execute(trip.script, budgets=trip.budgets)) for trip in TRIPS]
-        logs = await code_mode.execute("print('x' * 5000)", budgets=Budgets(log_bytes=100))
-        after = await code_mode.execute("1 + 1")
-    cut = logs.truncated and sum(len(line.message) for line in logs.logs) < 1000
-    findings.append(
-        Finding("limit log_bytes", ok=cut, detail="fired" if cut else "did not fire", mend="" if cut else _MEND)
-    )
-    fine = after.value == 2
-    findings.append(Finding("the process afterwards", ok=fine, detail="runs 1 + 1", mend="" if fine else _MEND))
+    code_mode = await CodeMode(connectors=[_Probe]).__aenter__()
+    findings: list[Finding] = []
+    for trip in TRIPS:
+        execution = code_mode.start(trip.script, input=trip.given, budgets=trip.budgets)
+        try:
+            outcome = await asyncio.wait_for(execution.outcome(), _PATIENCE_S)
+        except TimeoutError:  # whoever waited for its end, to close what it uses, would wait for ever
+            return [*findings, _finding(trip, "did not fire: nothing ends the probe any more")]
+        findings.append(_judge(trip, outcome))
+    await code_mode.aclose()
     return findings
 
 
@@ -71,7 +119,12 @@ _MEND = "Run no untrusted script with this: `pip install --force-reinstall isoli
 
 
 def _judge(trip: Trip, outcome: Outcome) -> Finding:
+    if trip.fired(outcome):
+        return _finding(trip, "fired", ok=True)
     kind = outcome.error.kind if outcome.error is not None else outcome.status
-    fired = kind == trip.kind
-    detail = "fired" if fired else f"did not fire: the probe ended as {kind}, not as {trip.kind}"
-    return Finding(f"limit {trip.limit}", ok=fired, detail=detail, mend="" if fired else _MEND)
+    expected = trip.kind or ("cut" if trip.value is None else f"{trip.value!r}")
+    return _finding(trip, f"did not fire: the probe ended as {kind}, not as {expected}")
+
+
+def _finding(trip: Trip, detail: str, *, ok: bool = False) -> Finding:
+    return Finding(f"limit {trip.limit}", ok=ok, detail=detail, mend="" if ok else _MEND)
