@@ -10,13 +10,18 @@ import pytest
 from tests.bindings.openapi.bench import OK, a_document
 from tests.bindings.openapi.loopback import Reply, serving
 
-from isolith_bindings.openapi import OpenApi, loading
+from isolith_bindings.catalog import Catalog
+from isolith_bindings.check import check
+from isolith_bindings.openapi import OpenApi, loading, signatures
 from isolith_bindings.openapi.operations import compile_document
+from isolith_bindings.policy import as_policy, govern
+from isolith_bindings.schema import stubs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from isolith_bindings.connector import JsonSchema
     from isolith_bindings.openapi.document import Document
     from isolith_bindings.openapi.model import Api
     from isolith_bindings.openapi.servers import Whereabouts
@@ -117,3 +122,33 @@ def test_what_is_kept_and_damaged_is_made_anew(tmp_path: Path, made: list[str]) 
     entry.write_bytes(entry.read_bytes()[:-20])
     assert list(read(path, cache).methods) == ["a"]
     assert len(made) == 2
+
+
+def test_a_signature_is_written_when_it_is_read_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a large document take seconds: neither a policy, nor a search, nor a call has all of them written."""
+    path, cache = tmp_path / "api.json", tmp_path / "kept"
+    path.write_bytes(document("list_things", "make_thing", "drop_thing"))
+    written: list[str] = []
+
+    def counted(name: str, parameters: JsonSchema, returns: JsonSchema | bool | None) -> str:
+        written.append(name)
+        return stubs.signature(name, parameters, returns)
+
+    monkeypatch.setattr(signatures, "signature", counted)
+
+    async def use() -> list[str]:
+        connector = OpenApi(path, name="x", cache=cache)
+        await connector.start()
+        governed = govern(connector, as_policy("careful"))
+        catalog = Catalog([governed])
+        assert check("x.list_things(limit=1)", {"x": governed}).findings != ()
+        written.clear()
+        assert len(catalog.search("", limit=1).results) == 1
+        described = [catalog.describe("x.make_thing").text, connector.methods["make_thing"].signature]
+        await connector.aclose()
+        return described
+
+    first = asyncio.run(use())
+    assert sorted(written) == ["make_thing"]
+    assert asyncio.run(use()) == first
+    assert written == []

@@ -15,11 +15,8 @@ from tests.bindings.openapi import registry
 from tests.bindings.openapi.bench import Client, connected
 from tests.bindings.openapi.loopback import Got, Reply, Server
 
-from isolith_bindings.catalog import Catalog
 from isolith_bindings.errors import CallError
-from isolith_bindings.openapi import OpenApi, loading, signatures
-from isolith_bindings.policy import as_policy, govern
-from isolith_bindings.schema import stubs
+from isolith_bindings.openapi import OpenApi, loading
 
 NOT_COMPARED = {"preview", "_operation", "_signatures"}
 
@@ -93,35 +90,6 @@ def test_the_second_time_nothing_is_read_again(github: Path, cache: Path, monkey
         told = [{**vars(each.methods[name]), "signature": each.methods[name].signature} for each in (first, second)]
         compared = [{key: value for key, value in each.items() if key not in NOT_COMPARED} for each in told]
         assert compared[0] == compared[1]
-
-
-def test_a_signature_is_written_when_it_is_read_and_kept(
-    github: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[str] = []
-
-    def counted(name: str, *rest: Any) -> str:  # noqa: ANN401 - schemas
-        written.append(name)
-        return stubs.signature(name, *rest)
-
-    monkeypatch.setattr(signatures, "signature", counted)
-
-    async def read() -> list[str]:
-        connector = OpenApi(github, name="github", server="https://api.test", cache=tmp_path)
-        await connector.start()
-        # Neither a policy nor what makes it findable, nor what a call needs, has signatures written.
-        governed = govern(connector, as_policy("careful"))
-        catalog = Catalog([governed])
-        catalog.resolve("github", "issues/create")
-        assert catalog.search("create an issue", limit=1).results[0].path == "github.issues.create"
-        described = [catalog.describe("github.issues.create").text, connector.methods["issues.create"].signature]
-        await connector.aclose()
-        return described
-
-    first = asyncio.run(read())
-    assert written == ["issues.create"]
-    assert asyncio.run(read()) == first
-    assert written == ["issues.create"]
 
 
 async def pages_of(client: Client, **arguments: object) -> list[list[dict[str, Any]]]:
