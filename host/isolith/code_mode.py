@@ -19,6 +19,7 @@ from isolith.durability import Durable
 from isolith.durable_runs import Doors, DurableRuns, owner_name
 from isolith.errors import UsageError
 from isolith.execution import Execution
+from isolith.handing_over import hand_over, heed
 from isolith.journal.errors import JournalError
 from isolith.journals import Journals
 from isolith.ledger import Ledger
@@ -145,18 +146,10 @@ class CodeMode:
         await self._journals.close()
 
     async def leave(self, grace_s: float) -> None:
-        """Before `aclose`: let runs go on for some time, then leave those that have not ended to the next host.
-
-        What is journalled is left as it stands, for whoever has the journal; the rest is cancelled by `aclose`.
-        """
+        """Before `aclose`: let runs go on for some time, then leave what is journalled to whoever has the journal."""
         if self._tending is not None:
             self._tending.cancel()
-        under_way = [asyncio.create_task(execution.outcome()) for execution in self._running]
-        if under_way:
-            await asyncio.wait(under_way, timeout=grace_s)
-        for execution in list(self._running):
-            if execution.order.durable is not None:
-                await execution.order.durable.ledger.leave()
+        await hand_over(self._running, grace_s)
 
     async def ready(self, patience_s: float = PATIENCE_S) -> list[Connector]:
         """Start what is not started yet, and wait until it is known what all offer. Gives those that are not there."""
@@ -169,6 +162,11 @@ class CodeMode:
     async def _tend_runs(self) -> None:
         """Now and then, as long as this is open. What the journal cannot do now it may be able to do later."""
         runs = await self.runs()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(heed(runs.journal, self._running))
+            await self._look_after(runs)
+
+    async def _look_after(self, runs: DurableRuns) -> None:
         for turn in itertools.count():
             with contextlib.suppress(JournalError):
                 await runs.expire()

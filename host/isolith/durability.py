@@ -210,15 +210,18 @@ class Durability:
         """Run on from the journal, in an execution of its own, under the same lease."""
         return await self._durable.go_on(self._execution_id, self._durable.ledger)
 
-    async def end(self, outcome: Outcome) -> None:
-        """Write how it ended. Raises JournalError."""
+    async def end(self, outcome: Outcome) -> Outcome:
+        """Write how it ended; `running` where it was left to another host. Raises JournalError."""
+        if self._durable.ledger.left:
+            return outcome.model_copy(update={"status": "running", "error": None})
         if not await self._known():
             if self._created is not None or self._history is not None:
-                return
+                return outcome
             await self._durable.ledger.create(self._new(outcome.execution_id, begun=False))  # it was refused
         await self._keep_artifacts()
         usage = json.dumps(outcome.usage.model_dump(mode="json"))
         await self._durable.ledger.end(self._inputs, outcome.status, outcome.to_json_text(), usage)
+        return outcome
 
     async def _known(self) -> bool:
         """Whether the journal knows of it; where it ends while that is being written, from then on."""

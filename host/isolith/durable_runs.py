@@ -233,13 +233,21 @@ class DurableRuns:
                 ended[execution_id] = await self._end_expired(execution_id, decided)
         return list(ended.values())
 
-    async def cancel(self, execution_id: str) -> Outcome:
-        """End a run, wherever it stands: one that runs here at once, one that is paused without running it."""
+    async def cancel(self, execution_id: str, *, who: str = NOBODY) -> Outcome:
+        """End a run, wherever it stands: one that runs here at once, one that is paused without running it.
+
+        Raises Leased for one that runs at another host, which was asked to end it by then.
+        """
         running = self._doors.running(execution_id)
         if running is not None:
             running.cancel()
             return await running.outcome()
-        return await self._close(execution_id, "cancelled", {"kind": "cancelled", "message": "the run was cancelled"})
+        error = {"kind": "cancelled", "message": "the run was cancelled"}
+        try:
+            return await self._close(execution_id, "cancelled", error)
+        except Leased:
+            await self.journal.cancellations.ask(execution_id, who)
+            raise
 
     async def _end_expired(self, execution_id: str, decided: Decided) -> Outcome:
         call = decided.call

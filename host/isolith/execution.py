@@ -353,7 +353,7 @@ class Execution:
         try:
             outcome = await self._written(reply)
             if self._durability is not None:
-                await self._durability.end(outcome)
+                outcome = await self._durability.end(outcome)
         except Exception as error:  # noqa: BLE001 - everyone waits for an outcome, so there is one whatever happens
             diagnostic = internal_error(error, execution_id=self.execution_id)
             outcome = Outcome(execution_id=self.execution_id, status="failed", error=diagnostic, usage=self._usage())

@@ -164,7 +164,8 @@ class CallRecorder:
 
     async def cancelled(self, use: Use) -> None:
         """The script, or whoever ended the run, gave it up."""
-        await self.ledger.ended(use.entry, "cancelled")
+        if not self.ledger.left:  # else it is the next host's to say what became of it
+            await self.ledger.ended(use.entry, "cancelled")
 
     def _new(self, use: Use) -> NewCall:
         use.entry = use.number if use.number > self._last else self._last + 1

@@ -87,10 +87,9 @@ async def cancel(asked: Asked) -> Response:
     await asked.house.seen(asked.access, execution_id)
     runs = await asked.house.runs()
     try:
-        task = asked.house.begin(runs.cancel(execution_id))
+        task = asked.house.begin(runs.cancel(execution_id, who=asked.access.who))
         return outcome_response(await task)
-    except Leased:
-        await runs.journal.cancellations.ask(execution_id, asked.access.who)
+    except Leased:  # its host was asked
         return outcome_response(await asked.house.settle(execution_id, wait_s))
 
 

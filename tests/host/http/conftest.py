@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +117,7 @@ async def opened(tmp_path: Path, supply: Supply) -> AsyncIterator[Opened]:
 
 
 @asynccontextmanager
-async def _hosts(url: str) -> AsyncIterator[Opened]:
+async def _hosts(url: str) -> AsyncGenerator[Opened]:
     code_modes: list[CodeMode] = []
     tokens: dict[str, str] = {}
 

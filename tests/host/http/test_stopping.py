@@ -1,0 +1,67 @@
+"""Many hosts over one journal: what one begins another ends, and none is lost when a host goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+from tests.host.http.conftest import Bank, journal_of
+
+from isolith import CodeMode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from isolith_runtime.driver import Supply
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def url(tmp_path: Path, supply: Supply) -> str:
+    return f"sqlite:///{tmp_path / 'journal.db'}"
+
+
+async def test_what_does_not_end_in_time_is_left_to_the_next_host(url: str) -> None:
+    first, second = Bank(), Bank()
+    async with (
+        CodeMode([first], journal=url, tend=False) as leaving,
+        CodeMode([second], journal=url, tend=False) as next_,
+    ):
+        execution = leaving.start("await bank.balance(name='Ada')\nawait bank.wait()\nawait bank.balance(name='Eve')")
+        await first.asked.wait()
+        short = leaving.start("await bank.balance(name='Ada')")
+        await leaving.leave(grace_s=0.01)
+        assert (await execution.outcome()).status == "running"
+        runs = await next_.runs()
+        assert (await runs.outcome(execution.execution_id)).status == "running"
+        [paused] = [one for one in await runs.recover() if one.execution_id == execution.execution_id]
+        [asked] = paused.pending  # nobody knows whether it happened
+        assert (asked.method, "nobody knows" in asked.reason) == ("wait", True)
+        second.answer.set()
+        done = await runs.decide(execution.execution_id, 2, "approve", who="grace")
+        assert (done.status, done.value) == ("completed", 3)
+        assert (await runs.outcome(short.execution_id)).status == "completed"
+        assert not (await (await journal_of(next_)).records.verify()).findings
+
+
+async def test_what_ends_in_time_has_ended(url: str) -> None:
+    bank = Bank()
+    async with CodeMode([bank], journal=url, tend=False) as leaving:
+        execution = leaving.start("await bank.wait()")
+        await bank.asked.wait()
+        bank.answer.set()
+        await leaving.leave(grace_s=60)
+        assert (await (await leaving.runs()).outcome(execution.execution_id)).value == "waited"
+
+
+async def test_a_run_ends_where_it_runs_whoever_is_asked(url: str) -> None:
+    bank = Bank()
+    async with CodeMode([bank], journal=url) as works, CodeMode([Bank()], journal=url, tend=False) as other:
+        execution = works.start("await bank.wait()")
+        await bank.asked.wait()
+        await (await journal_of(other)).cancellations.ask(execution.execution_id, "ada")
+        with anyio.fail_after(50):
+            assert (await execution.outcome()).status == "cancelled"
+        assert (await (await other.runs()).outcome(execution.execution_id)).status == "cancelled"
