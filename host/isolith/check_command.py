@@ -6,8 +6,9 @@ image is on this machine already, the guest is asked; it parses inside the wall 
 
 from __future__ import annotations
 
+import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -16,6 +17,7 @@ import anyio.to_thread
 from isolith.checking import diagnostic, look
 from isolith.code_mode import CodeMode
 from isolith.foreign import not_a_script
+from isolith.fragments import fragment_hint
 from isolith.json_form import to_json_form, to_json_text
 from isolith.normalize import Prepared, prepare
 from isolith.outcome import Diagnostic
@@ -122,13 +124,15 @@ async def _of_doubtful(
     if certain or ask is not None:
         return Checked(name, (error,), script.warnings)
     version = ".".join(map(str, sys.version_info[:2]))
-    hint = f"Python {version} of this machine says so; that of the guest, 3.14, decides: `isolith image build`"
+    authority = f"Python {version} of this machine says so; that of the guest, 3.14, decides: `isolith image build`"
+    hint = f"{error.hint}; {authority}" if error.hint else authority
     return Checked(name, (), (*script.warnings, error.model_copy(update={"hint": hint})))
 
 
 def _syntax(script: Prepared, place: Place) -> Diagnostic:
     message, line, column = place
-    found = Diagnostic(kind="syntax", message=message, line=line, column=column + script.column_offset(line))
+    hint, column = fragment_hint(script.text, line), column + script.column_offset(line)
+    found = Diagnostic(kind="syntax", message=message, line=line, column=column, hint=hint)
     return script.own_line(found)
 
 
@@ -155,7 +159,22 @@ async def check_all(
     """
     checker = type_checker(types)
     ask = parse_in_guest if open_store().info().image is not None else None
-    return [await check_script(name, source, connectors, max_bytes, ask, checker) for name, source in sources]
+    found = [await check_script(name, source, connectors, max_bytes, ask, checker) for name, source in sources]
+    return found if connectors else [_of_nothing(checked) for checked in found]
+
+
+_NOTHING = "nothing is connected: say what the script calls with `--connect FILE`, or `--config FILE`"
+
+
+def _of_nothing(checked: Checked) -> Checked:
+    """What is said of a script that was checked against no connector: a name it does not have may be that of one."""
+    errors = tuple(
+        error.model_copy(update={"hint": _NOTHING})
+        if error.hint is None and error.message.startswith("NameError: ")
+        else error
+        for error in checked.errors
+    )
+    return replace(checked, errors=errors)
 
 
 def answer(found: Sequence[Checked], terminal: Terminal, *, json: bool) -> int:
@@ -164,13 +183,19 @@ def answer(found: Sequence[Checked], terminal: Terminal, *, json: bool) -> int:
         terminal.write(to_json_text({"scripts": [checked.to_json() for checked in found]}))
     else:
         for checked in found:
-            for level, diagnostics in (("error", checked.errors), ("warning", checked.warnings)):
-                for one in diagnostics:
-                    terminal.finding(checked.script, one, level)
+            for one, level in _in_order(checked):
+                terminal.finding(checked.script, one, level)
             if not checked.looked:
                 terminal.write(f"{visible(checked.script)}: {_NOT_LOOKED}")
         terminal.write(_summary(found))
     return 1 if any(checked.errors for checked in found) else 0
+
+
+def _in_order(checked: Checked) -> list[tuple[Diagnostic, str]]:
+    """As a reader goes through the script; of one place the error first."""
+    told: list[tuple[Diagnostic, str]] = [(error, "error") for error in checked.errors]
+    told += [(warning, "warning") for warning in checked.warnings]
+    return sorted(told, key=lambda one: (one[0].line or math.inf, one[0].column or 0))
 
 
 def _summary(found: Sequence[Checked]) -> str:

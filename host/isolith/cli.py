@@ -12,6 +12,7 @@ import signal
 import sys
 from contextlib import redirect_stdout
 from importlib.metadata import version
+from pathlib import Path  # noqa: TC003 - Typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 
 import structlog
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from isolith_bindings.catalog import Catalog
     from isolith_bindings.connector import Connector
     from isolith_bindings.description import Description
+    from isolith_bindings.listing import Listing
     from isolith_bindings.search import Kind, SearchPage
     from isolith_runtime.engine import Variant
 
@@ -278,18 +280,26 @@ def describe(  # noqa: PLR0913 - one parameter a flag
 
 @app.command(epilog="Example: isolith catalog --connect crm.py")
 @guarded
-def catalog(
+def catalog(  # noqa: PLR0913 - one parameter a flag
     *,
     specs: Connect = None,
     configured: Configured = None,
     policy: PolicyName = None,
     budget_tokens: Annotated[int, typer.Option(metavar="N", help="Tokens of the whole text.")] = DEFAULT_BUDGET,
     pinned: Annotated[list[str] | None, typer.Option("--pin", metavar="PATH", help="Show it before others.")] = None,
+    since: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Print what has changed since `catalog --json` wrote this.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Print what a model is told of the connectors and their tools."""
-    listing = _asked(specs, configured, policy, lambda catalog: catalog.listing(budget_tokens, pinned or ()))
-    discovery_command.answer_catalog(listing, command.terminal(), json=json)
+    before = discovery_command.read_listing(since) if since else None
+
+    def ask(catalog: Catalog) -> Listing:
+        return discovery_command.listing_of(catalog, budget_tokens, pinned or ())
+
+    listing = _asked(specs, configured, policy, ask)
+    discovery_command.answer_catalog(listing, command.terminal(), json=json, before=before)
 
 
 def _asked(specs: list[str] | None, configured: str | None, policy: str | None, ask: Callable[[Catalog], _T]) -> _T:

@@ -18,6 +18,7 @@ from isolith.connect_python import exists
 from isolith.errors import UsageError
 from isolith.internal import internal_error
 from isolith.journal.errors import JournalError
+from isolith.json_form import to_json_text
 from isolith.readiness import started
 from isolith.terminal import Terminal
 from isolith.type_checker import Types
@@ -69,7 +70,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """The outermost border: whatever ends a command ends as a message and an exit code."""
+    """The outermost border: whatever ends a command ends as a message and an exit code.
+
+    With `--json` what was used wrongly is a document on stdout, too: `{"error": {"message": ..., "hint": ...}}`.
+    """
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -77,6 +81,8 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             command(*args, **kwargs)
         except WRONG_USE as error:
             hint = error.hint if isinstance(error, CallError) else None
+            if kwargs.get("json") is True:  # who reads JSON gets JSON, and a person what a person reads
+                terminal().write(to_json_text({"error": {"message": str(error), "hint": hint}}))
             terminal().say(f"isolith: {error}" + (f"; {hint}" if hint else ""))
             raise typer.Exit(2) from error
         except KeyboardInterrupt as error:

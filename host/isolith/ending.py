@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isolith.foreign import not_a_script
+from isolith.fragments import fragment_hint
 from isolith.outcome import Diagnostic, Kind, Status
 from isolith_runtime.driver import NOTHING_SPENT, Departure, Spent
 from isolith_runtime.isolate import End
@@ -78,6 +79,8 @@ def of_failure(failure: Failure, script: Prepared, facts: Facts) -> Diagnostic:
         if foreign is not None:
             return script.own_line(foreign)
     message, hint = failure.message, failure.hint
+    if kind == "syntax":
+        hint = hint or fragment_hint(script.text, failure.line)
     if kind == "cpu_exceeded":
         message, hint = _cpu_message(facts), _CPU_HINT
     elif kind == "memory_exceeded":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from tests.bindings.check.corpus import Script, scripts, shop
 
-from isolith.check_command import Checked, Place, answer, check_script
+from isolith.check_command import Checked, Place, answer, check_all, check_script
 from isolith.outcome import Diagnostic
 from isolith.terminal import Terminal
 
@@ -44,6 +44,56 @@ async def test_each_broken_script_of_the_corpus_is_told(script: Script) -> None:
             and (expected.kind == "syntax" or expected.says in f"{one.message} {one.hint}")
             for one in certain
         ), told
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        ("x = [1].map(len) && 3", "`and` instead of `&&`"),
+        ("y = x || 3", "`or` instead of `||`"),
+        ("if !x:", "`not x`"),
+        ("y = x === 3", "`==` instead of `===`"),
+        ("y = x > 3 ? 1 : 2", "`a if condition else b`"),
+        ("y = x?.name", "x.get('key')"),
+        ("y = x ?? 3", "is not None else"),
+        ("y = `${x} rows`", "f-string"),
+        ("x++", "`x += 1`"),
+        ("// nothing", "begins with `#`"),
+        ("y = new Date()", "without `new`"),
+        ("if (x == 1) { y() }", "blocks have a colon"),
+        ("y = typeof x", "isinstance"),
+        ("if x => 3:", "`>=` instead of `=>`"),
+    ],
+)
+async def test_a_piece_of_javascript_is_answered_with_what_to_write(line: str, instead: str) -> None:
+    text = f"total = 0\nfor row in await crm.list_contacts():\n    total += 1\nx = total\n{line}"
+    found = await checked(text, guest_says(("invalid syntax", 5, 1)))
+    [error] = found.errors
+    assert (error.kind, error.line) == ("syntax", 5)
+    assert "this is Python, not JavaScript: " in (error.hint or "")
+    assert instead in (error.hint or "")
+
+
+@pytest.mark.parametrize("line", ["y = (x", "if x", "y = 'a && b' 'c", "def f(x)", "y = x y  # a || b"])
+async def test_python_that_is_only_broken_is_not_called_javascript(line: str) -> None:
+    found = await checked(f"x = 1\n{line}", guest_says(("invalid syntax", 2, 1)))
+    assert found.errors[0].hint is None
+
+
+async def test_against_no_connector_a_name_that_is_not_there_says_how_to_connect() -> None:
+    [found] = await check_all([("s.py", "await crm.list_contacts()\nlen(3, no)")], {}, 10_000, "off")
+    assert "`--connect FILE`" in (found.errors[0].hint or "")
+
+
+def test_what_is_wrong_is_told_in_the_order_of_the_lines() -> None:
+    def one(line: int, kind: Literal["check", "exception"]) -> Diagnostic:
+        return Diagnostic(kind=kind, message=f"line {line}", line=line, column=1)
+
+    out = io.StringIO()
+    found = Checked("s.py", (one(2, "exception"), one(9, "exception")), (one(1, "check"), one(5, "check")))
+    answer([found], Terminal(out, io.StringIO()), json=False)
+    told = [line.split(":")[1] for line in out.getvalue().splitlines() if line.startswith("s.py")]
+    assert told == ["1", "2", "5", "9"]
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,11 @@ def test_wrong_use_ends_with_2_and_says_what_to_do(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = isolith(*arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.exit_code == 2
+    if "--json" in arguments:
+        assert json.loads(result.stdout)["error"]["message"]
+    else:
+        assert result.stdout == ""
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert code_mode.started == {}
@@ -292,7 +296,8 @@ def test_a_method_is_found(crm: str) -> None:
 
 def test_an_unknown_method_is_wrong_use_with_the_nearest_name(crm: str) -> None:
     result = isolith("describe", "crm.list_contact", "--connect", crm)
-    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.exit_code == 2
+    assert result.stdout == ""
     assert result.stderr.endswith("isolith: crm has no method `list_contact`; did you mean `crm.list_contacts`?\n")
 
 

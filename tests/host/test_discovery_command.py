@@ -90,6 +90,49 @@ def test_a_catalogue_as_json(crm: str) -> None:
     assert isolith("catalog", "--connect", crm, "--budget-tokens", "-1").exit_code == 2
 
 
+def test_too_few_tokens_for_a_single_word_are_refused_with_the_least(crm: str) -> None:
+    result = isolith("catalog", "--connect", crm, "--budget-tokens", "5")
+    assert (result.exit_code, result.stdout) == (2, "")
+    least = result.stderr.rstrip("\n").rpartition(" ")[2]
+    assert result.stderr == f"isolith: 5 tokens are too few to say anything: the least here are {least}\n"
+    assert isolith("catalog", "--connect", crm, "--budget-tokens", least).stdout == "Connectors: crm\n"
+    assert isolith("catalog", "--connect", crm, "--budget-tokens", str(int(least) - 1)).exit_code == 2
+
+
+def test_what_was_used_wrongly_is_json_for_who_reads_json(crm: str) -> None:
+    for command in (("catalog", "--budget-tokens", "0"), ("describe", "crm.none"), ("search", "x", "--kind", "y")):
+        result = isolith(*command, "--connect", crm, "--json")
+        assert result.exit_code == 2
+        told = json.loads(result.stdout)["error"]
+        assert told["message"] in result.stderr
+    told = json.loads(isolith("describe", "crm.dropp", "--connect", crm, "--json").stdout)["error"]
+    assert told == {"message": "crm has no method `dropp`", "hint": "did you mean `crm.drop`?"}
+
+
+def test_what_has_changed_since_a_listing_was_written(crm: str, tmp_path: Path) -> None:
+    before = tmp_path / "before.json"
+    before.write_text(isolith("catalog", "--connect", crm, "--json").stdout)
+    since = ("catalog", "--connect", crm, "--since", str(before))
+    assert isolith(*since).stdout == "nothing has changed\n"
+    file = tmp_path / "crm.py"
+    file.write_text(CRM.replace("def drop", "def forget"))
+    expected = "The tools have changed:\n  crm.drop is gone\n  new: crm.forget(name: str) -> None [asks a person]"
+    assert isolith(*since).stdout.startswith(expected)
+    document = json.loads(isolith(*since, "--json").stdout)
+    assert document["changes"]["text"].startswith(expected)
+    assert document["changes"]["tokens"] == count(document["changes"]["text"]) < document["tokens"]
+
+
+@pytest.mark.parametrize("kept", [None, "", "{}", '{"text": 3}', "[]"])
+def test_what_no_listing_is_told_apart(crm: str, tmp_path: Path, kept: str | None) -> None:
+    file = tmp_path / "before.json"
+    if kept is not None:
+        file.write_text(kept)
+    result = isolith("catalog", "--connect", crm, "--since", str(file))
+    assert result.exit_code == 2
+    assert ("No such file" if kept is None else "was not written by") in result.stderr
+
+
 def test_what_is_described_reads_as_python(crm: str) -> None:
     result = isolith("describe", "crm.list_contacts", "--connect", crm)
     assert result.stdout == (

@@ -56,17 +56,26 @@ def attribute(result: Result, name: str) -> Wrong | None:
 
 def _attribute_hint(result: Result, kind: str, name: str) -> str | None:
     if kind == "object":
-        known = _properties(_one(result))
-        if name in known:
-            return f"this is a dict: write [{name!r}]"
+        return _dict_hint(result, name)
+    if kind != "array":
+        return None
+    if name in _JAVASCRIPT:
+        return _FOR_LISTS
+    if name in _ANY_DATA:
+        return f"this is a list: go through it, [x.{name}(...) for x in ...], or take one, x[0].{name}(...)"
+    return f"this is a list: go through it, [x[{name!r}] for x in ...]"
+
+
+def _dict_hint(result: Result, name: str) -> str:
+    known = _properties(_one(result))
+    if name not in known:
+        if name in _ATTRIBUTES["array"] | _JAVASCRIPT:
+            return "this is a dict, not a list: x['key'] = value adds to it, x.values() and x.items() go through it"
         if known and not _one(result).get("additionalProperties"):
             return f"this is a dict with the keys: {', '.join(list(known)[:20])}"
-        return f"this is a dict: write [{name!r}]"
-    if kind == "array" and name in _JAVASCRIPT:
-        return _FOR_LISTS
-    if kind == "array":
-        return f"this is a list: go through it, [x[{name!r}] for x in ...]"
-    return None
+        if name in _ANY_DATA:
+            return "this is a dict: take a value out of it, x['key'], or go through x.items()"
+    return f"this is a dict: write [{name!r}]"
 
 
 def item(result: Result, key: object) -> Wrong | Value:
