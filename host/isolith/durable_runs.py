@@ -8,9 +8,11 @@ import os
 import secrets
 import socket
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from isolith.approvals.grants import with_call
+from isolith.asking import EXPIRY
 from isolith.budgets import Budgets
 from isolith.durability import Durable
 from isolith.errors import UsageError
@@ -18,7 +20,7 @@ from isolith.history import History, load_history
 from isolith.journal.errors import Leased, UnknownEntry, WrongStatus
 from isolith.journal.model import Answer
 from isolith.ledger import LEASE, How, Ledger
-from isolith.outcome import Outcome
+from isolith.outcome import Diagnostic, Outcome
 from isolith.record import expired, rejected
 from isolith.rollback import Undoer, roll_back
 from isolith.waiting import Given, edited, encoded, pending_call, seen_digest
@@ -57,6 +59,8 @@ class Doors:
     supply: Callable[[Budgets], Awaitable[Supply]]
     undoer: Undoer | None = None
     """How calls are undone; where nobody says, nothing is."""
+    within: bool = False
+    """Whether these are runs within a run, which goes on with them; nobody else does."""
 
 
 class DurableRuns:
@@ -113,6 +117,17 @@ class DurableRuns:
         await self.journal.executions.get(execution_id)
         return await self.journal.approvals.decisions(execution_id)
 
+    async def _around(self, execution_id: str) -> str | None:
+        """The run that this one is a part of, and that alone goes on with it; None where it stands by itself."""
+        origin = cast("object", json.loads((await self.journal.executions.order(execution_id)).origin))
+        told = cast("dict[str, object]", origin) if isinstance(origin, dict) and not self._doors.within else {}
+        return None if told.get("within") is None else str(told["within"])
+
+    async def _refuse_part(self, execution_id: str) -> None:
+        around = await self._around(execution_id)
+        if around is not None:
+            raise UsageError(f"execution {execution_id} is a snippet's, within another: {_GO_ON_AROUND.format(around)}")
+
     async def _principal(self, execution_id: str) -> str | None:
         return (await self.journal.executions.get(execution_id)).principal
 
@@ -124,6 +139,9 @@ class DurableRuns:
         if _ends_it(decided.call) and decided.execution.status == "paused":
             with contextlib.suppress(Leased, WrongStatus):  # somebody else ends it already
                 return await self._end_rejected(decided.call, decided.decision.reason)
+        around = await self._around(execution_id)
+        if around is not None:
+            return _told_of(await self.outcome(execution_id), around)
         if go_on and decided.execution.status == "paused" and decided.execution.pending == 0:
             with contextlib.suppress(Leased):  # somebody else goes on with it already
                 return await self.resume(execution_id)
@@ -150,6 +168,7 @@ class DurableRuns:
         Raises Leased where somebody else works on it, WrongStatus where nothing is to be gone on with.
         """
         execution = await self.journal.executions.get(execution_id)
+        await self._refuse_part(execution_id)
         if execution.status not in {"paused", "running"}:
             message = f"execution {execution_id} is {execution.status}: there is nothing to go on with"
             raise WrongStatus(message, execution.status)
@@ -163,6 +182,7 @@ class DurableRuns:
         What succeeded is not made again; calls whose failure ended the run are. Raises WrongStatus, Leased.
         """
         execution = await self.journal.executions.get(execution_id)
+        await self._refuse_part(execution_id)
         if execution.status == "running":
             return await self.take_over(execution_id)
         if execution.status not in {"failed", "cancelled"}:
@@ -204,7 +224,8 @@ class DurableRuns:
             if call.repeatable or call.idempotency_key:
                 await self.journal.calls.repeat(ledger.lease, call.number)
             else:
-                await self.journal.calls.ask_again(ledger.lease, call.number, reason=_UNKNOWN)
+                until = datetime.now(UTC) + EXPIRY
+                await self.journal.calls.ask_again(ledger.lease, call.number, reason=_UNKNOWN, expires_at=until)
         current = tuple(await self.journal.calls.of(execution_id))
         return await self._run(replace(history.without_hibernation(), calls=current), ledger)
 
@@ -312,6 +333,15 @@ class DurableRuns:
 
 
 _UNKNOWN = "it was under way when its host stopped, and nobody knows whether it happened: approve to make it again"
+
+
+_GO_ON_AROUND = "decide what waits in it, then `isolith executions retry {}`"
+
+
+def _told_of(outcome: Outcome, around: str) -> Outcome:
+    """The outcome of a run within a run, with what is to be done next."""
+    told = Diagnostic(kind="tool_unavailable", message=f"it is a part of another run: {_GO_ON_AROUND.format(around)}")
+    return outcome.model_copy(update={"warnings": (*outcome.warnings, told)})
 
 
 def _ends_it(call: Call) -> bool:

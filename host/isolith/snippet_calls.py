@@ -113,7 +113,7 @@ class Nested:
             self._started = self._nesting.begin(replace(order, input=given, durable=durable))
             return self._started
 
-        doors = Doors(begin, self._nesting.find, self._nesting.supply)
+        doors = Doors(begin, self._nesting.find, self._nesting.supply, within=True)
         runs = DurableRuns(journal, doors, self._nesting.owner)
         try:
             await journal.executions.get(self._context.call_id)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from isolith import Budgets, CodeMode, Policy, Rule, UsageError, connector, method
-from isolith.journal import Journal, Settings
+from isolith.journal import Journal, NewCall, Order, Settings
 from isolith.journal.errors import WrongStatus
+from isolith.ledger import LEASE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -305,6 +306,20 @@ async def test_cancelling_the_run_cancels_what_is_within(code_mode: CodeMode) ->
     execution.cancel()
     assert (await execution.outcome()).status == "cancelled"
     assert (await runs.journal.executions.get(within)).status == "cancelled"
+
+
+async def test_a_run_within_is_gone_on_with_by_the_run_around_it_alone(code_mode: CodeMode) -> None:
+    runs = await code_mode.runs()
+    lease = await runs.journal.executions.create(Order("outer.1", "1", origin='{"within":"outer"}'), "host/0", LEASE)
+    new = NewCall(1, "crm", "rows", "{}")
+    call = await runs.journal.calls.ask(lease, new, reason="unknown")
+    await runs.journal.executions.move(lease, "paused", outcome='{"execution_id":"outer.1","status":"paused"}')
+    decided = await code_mode.approve("outer.1", "outer.1.1", digest=call.digest)
+    assert (decided.status, decided.pending) == ("paused", ())
+    assert "isolith executions retry outer" in decided.warnings[0].message
+    for go_on in (runs.resume, runs.retry):
+        with pytest.raises(UsageError, match=r"is a snippet's, within another: .* `isolith executions retry outer`"):
+            await go_on("outer.1")
 
 
 KILLED = """
