@@ -117,7 +117,8 @@ class SearchIndex:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._database = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-        weakref.finalize(self, self._database.close)
+        # Not at the end of the process: then a thread may still be writing to it, and nothing of it is kept anyway.
+        weakref.finalize(self, self._database.close).atexit = False
         self._database.executescript(_SCHEMA)
         self._known: dict[str, _Source] = {}
         self._rows: dict[tuple[str, str], tuple[int, _Maker]] = {}
