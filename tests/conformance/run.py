@@ -1,7 +1,8 @@
-"""The client side of MCP's conformance suite against `McpServer`: `python tests/conformance/run.py [REVISION...]`.
+"""MCP's conformance suite, both sides, with no baseline: `python tests/conformance/run.py [REVISION...]`.
 
-Installs the suite from npm into a folder beside pytest's cache, with the Node that it needs, and plays every client
-scenario that a revision requires. Everything is on this machine. Ends with 1 where one fails; there is no baseline.
+Installs the suite from npm into a folder beside pytest's cache, with the Node that it needs, and plays every scenario
+that a revision requires: of clients against `McpServer`, of servers against `everything.py`. Everything is on this
+machine. Ends with 1 where one fails.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
 FOLDER = ROOT / ".pytest_cache" / "d" / "mcp-conformance"
 PACKAGES = ("@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22.23.3")
 REVISIONS = ("2026-07-28", "2025-11-25")
@@ -59,11 +61,26 @@ def passes(suite: list[str], scenario: str, revision: str) -> bool:
     return passed
 
 
+def server_passes(suite: list[str], revision: str) -> list[bool]:
+    """Play the server scenarios, all in one process; what failed is shown."""
+    from tests.conformance.server import EVERYTHING, play, required, serving, wrong
+
+    with serving(EVERYTHING, os.environ, ROOT) as url:
+        found = play(suite, url, revision)
+    results: list[bool] = []
+    for name in required(suite, revision):
+        failed = wrong(found[name]) if found.get(name) else {"nothing": "was checked"}
+        print(f"{'FAILED' if failed else 'ok    '} {revision} server: {name} {failed or ''}".rstrip(), flush=True)
+        results.append(not failed)
+    return results
+
+
 def main(revisions: list[str]) -> int:
     suite = installed()
     if suite is None:
         sys.exit("npm is needed to install the suite")
-    results = [passes(suite, scenario, revision) for revision in revisions for scenario in scenarios(suite, revision)]
+    results = [passed for revision in revisions for passed in server_passes(suite, revision)]
+    results += [passes(suite, scenario, revision) for revision in revisions for scenario in scenarios(suite, revision)]
     print(f"{sum(results)} of {len(results)} scenarios passed")
     return 0 if results and all(results) else 1
 
