@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import structlog
+from hypothesis import HealthCheck, settings
 from tests.postgres import cluster
 
 from isolith.supply import get_supply
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from isolith_runtime.driver import Supply
+
+# A machine that is busy with other things is slow, and that fails no property.
+settings.register_profile("isolith", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("isolith")
 
 
 @pytest.fixture(scope="session", autouse=True)
