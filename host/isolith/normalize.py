@@ -22,6 +22,7 @@ WHAT_A_SCRIPT_IS = (
     " `rows = await crm.list_contacts(limit=3)`, then `len(rows)`"
 )
 _ALONE = "send the script alone, without fences and prose around it"
+_ONLY_COMMENTS = "the script holds nothing but comments, so it answers null"
 _MOST_WARNINGS = 10
 _LONGEST_LINE = 200
 _NEWLINE = re.compile(r"\r\n?")
@@ -83,6 +84,9 @@ def prepare(source: str | bytes, max_bytes: int) -> Prepared | Refused:
         warnings.append(
             _removed(lines, indented, f"removed {margins[indented]} columns of indentation", "start at column 1")
         )
+    if all(not line or line.startswith("#") for line in map(str.strip, out)):
+        # The guest's Python sees no statement there that it could say this of.
+        warnings.append(Diagnostic(kind="check", message=_ONLY_COMMENTS, hint=WHAT_A_SCRIPT_IS))
     prepared = Prepared("\n".join(out), text, tuple(warnings), tuple(margins) if indented is not None else ())
     data = json_instead(prepared.text)
     return prepared if data is None else Refused(prepared.own_line(data))

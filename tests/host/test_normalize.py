@@ -49,12 +49,19 @@ def warned(result: Prepared) -> list[tuple[str, int | None]]:
         'report = f"""\n```json\n{data}\n```\n"""\nreport',
         "x = '''a'''  # it's \"\"\"fine\nx",
         "~~~x",
-        "# only a remark",
+        "# a remark\nx",
     ],
 )
 def test_a_plain_script_stays_as_it_is(source: str) -> None:
     result = prepared(source)
     assert (result.text, result.source, result.warnings) == (source, source, ())
+
+
+@pytest.mark.parametrize("source", ["# only a remark", "\n  # one\n# two\n", "```python\n# TODO\n```"])
+def test_a_script_of_comments_says_that_it_answers_nothing(source: str) -> None:
+    *_, said = prepared(source).warnings
+    assert (said.kind, said.message) == ("check", "the script holds nothing but comments, so it answers null")
+    assert "the value of its last expression is the result" in (said.hint or "")
 
 
 def test_prose_and_fences_become_blank_lines() -> None:
