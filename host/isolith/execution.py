@@ -23,7 +23,7 @@ from isolith.host_services import HostServices
 from isolith.internal import internal_error
 from isolith.normalize import Prepared, Refused, prepare
 from isolith.order import Order, inputs_of, limits_of, start_frame
-from isolith.outcome import Diagnostic, Outcome, Usage
+from isolith.outcome import ArtifactRecord, Diagnostic, Outcome, PendingCall, Usage
 from isolith.post import Post
 from isolith.reply import Reply, reply_of
 from isolith.said import Said
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from isolith.journal.model import Decided
-    from isolith.outcome import ArtifactRecord, PendingCall
     from isolith_runtime.inputs import Recording
 
 _CALLS_PATIENCE_S = 0.2
