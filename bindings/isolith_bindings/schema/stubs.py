@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from isolith_bindings.names import fold
+from isolith_bindings.schema.draft3 import as_draft4
 from isolith_bindings.schema.nodes import ANY, Field, Node, Record, accepts, text
 from isolith_bindings.schema.quoting import MARK, clean, comment, docstring, one_line, quoted
 from isolith_bindings.schema.reader import Limits, Reader
@@ -167,12 +168,15 @@ def stubs(subject: Subject, start: int = 0) -> Iterator[Stub]:
 
 def make(subject: Subject, detail: Detail) -> Stub:
     """The stub with just so much detail. For schemas nested as deep as Python's stack it raises RecursionError."""
+    parameters, returns = as_draft4(subject.parameters), subject.returns
+    returns = None if returns is None else as_draft4(returns)
+    parameters = parameters if isinstance(parameters, dict) else subject.parameters
     names = TypeNames()
     names.take(subject.name.rpartition(".")[2])
-    outgoing = Reader(subject.returns, names, detail.limits, native=subject.native)
-    result = ANY if subject.returns is None else outgoing.read(subject.returns, f"{subject.name} result")
-    incoming = Reader(subject.parameters, names, detail.limits, native=subject.native, lenient=subject.lenient)
-    record = incoming.fields(subject.parameters, f"{subject.name} arguments") or Record(subject.name, (), ANY)
+    outgoing = Reader(returns, names, detail.limits, native=subject.native)
+    result = ANY if returns is None else outgoing.read(returns, f"{subject.name} result")
+    incoming = Reader(parameters, names, detail.limits, native=subject.native, lenient=subject.lenient)
+    record = incoming.fields(parameters, f"{subject.name} arguments") or Record(subject.name, (), ANY)
     shown, odd = _arguments(record, names)
     records = {**incoming.records, **({odd.name: odd} if odd else {}), **outgoing.records}
     types = {name: _declaration(item, detail, records, native=subject.native) for name, item in records.items()}

@@ -1,4 +1,4 @@
-"""Values against JSON Schema, of any draft from 4 to 2020-12, in bounded time and with answers in plain words.
+"""Values against JSON Schema, of any draft from 3 to 2020-12, in bounded time and with answers in plain words.
 
 Nothing is ever fetched: a `$ref` that leads out of the document is one of the things that are not checked here, as are
 `format` and patterns that cannot be decided. Whoever sent the schema checks the value as well.
@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from isolith_bindings.schema.dialects import META_SCHEMAS, Read, read
+from isolith_bindings.schema.draft3 import as_draft4
 from isolith_bindings.schema.evaluation import MAX_PROBLEMS, At, Evaluation, Path
 from isolith_bindings.schema.patterns import Patterns
 
@@ -47,7 +48,7 @@ class Validator:
         self._enums: dict[int, frozenset[Hashable]] = {}
         self._unreadable: str | None = None
         try:
-            self._schema = copy.deepcopy(schema)
+            self._schema = as_draft4(copy.deepcopy(schema))
         except RecursionError:
             self._schema = True
             self._unreadable = _TOO_DEEP

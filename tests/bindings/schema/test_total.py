@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, cast
 import jsonschema
 import pytest
 import referencing
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis_jsonschema import from_schema
 from jsonschema import validators
 from tests.bindings.schema import generated
 from tests.bindings.schema.suite import DRAFTS, examples
+from tests.bindings.schema.well_formed import schemas
 
 from isolith_bindings.schema.observed import observe
 from isolith_bindings.schema.stubs import DETAILS, MAX_SIGNATURE, MAX_STUB, PRELUDE, Subject, make, signature, stub
@@ -40,6 +41,40 @@ def test_it_parses(parameters: int, returns: int, detail: object, words: str, na
     shape = generated.schema if parameters % 2 else generated.json
     subject = Subject("do_it", drawn(parameters, shape), drawn(returns), words, native=native)
     ast.parse(PRELUDE + make(subject, detail).text)  # type: ignore[arg-type]
+
+
+well_formed = schemas()
+unhurried = settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+
+
+@settings(unhurried, max_examples=150)
+@given(well_formed, well_formed)
+def test_it_parses_for_well_formed_schemas(parameters: object, returns: object) -> None:
+    """Schemas that are well-formed, drawn by hypothesis-jsonschema; the validator can use each."""
+    assert Validator(cast("JsonSchema", returns)).usable
+    ast.parse(PRELUDE + make(_subject(parameters, returns), DETAILS[0]).text)
+
+
+def _subject(parameters: object, returns: object) -> Subject:
+    incoming = cast("JsonSchema", parameters if isinstance(parameters, dict) else {})
+    return Subject("do_it", incoming, cast("JsonSchema", returns))
+
+
+def _made_by_hypothesis(number: int) -> list[Subject]:
+    found: list[Subject] = []
+
+    @settings(unhurried, max_examples=number)
+    @given(well_formed, well_formed)
+    def collect(parameters: object, returns: object) -> None:
+        found.append(_subject(parameters, returns))
+
+    collect()
+    return found
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -93,7 +128,7 @@ def test_the_verdict_is_that_of_the_reference_implementation(schema: int, value:
 
 @pytest.mark.slow
 def test_it_type_checks(tmp_path: Path) -> None:
-    """Stubs of the whole public suite and of generated schemas, by mypy; none of them is the same as another."""
+    """Stubs of the whole public suite and of generated schemas, two kinds of them, by mypy; none of them is the same as another."""
     subjects = [
         Subject("do_it", example.schema if isinstance(example.schema, dict) else {}, example.schema, example.name)
         for draft in DRAFTS
@@ -105,6 +140,7 @@ def test_it_type_checks(tmp_path: Path) -> None:
         )
         for seed in range(0, 1200, 2)
     ]
+    subjects += _made_by_hypothesis(150)
     texts = {PRELUDE + stub(subject, number % len(DETAILS)).text for number, subject in enumerate(subjects)}
     texts |= {PRELUDE + stub(subject).text for subject in subjects}
     assert len(texts) > 1500
