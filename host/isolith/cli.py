@@ -13,7 +13,7 @@ import sys
 from contextlib import redirect_stdout
 from importlib.metadata import version
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import structlog
 import typer
@@ -32,7 +32,7 @@ from isolith.budgets import Budgets
 from isolith.check_command import check_all
 from isolith.checking import CheckMode  # noqa: TC001 - Typer reads the annotations
 from isolith.code_mode import CodeMode
-from isolith.command import Configured, Connect, Json, PolicyName, TypesOption, guarded
+from isolith.command import Configured, Connect, Json, PolicyName, QuestionsOption, TypesOption, guarded
 from isolith.config import config_schema
 from isolith.errors import UsageError
 from isolith.internal import internal_error
@@ -44,8 +44,8 @@ from isolith.run_command import Form, answer, run_script
 from isolith.self_test import trip_limits
 from isolith.serve_command import serve
 from isolith.supply import get_supply
-from isolith.tokens import command as tokens_command
 from isolith.testing.command import run_all
+from isolith.tokens import command as tokens_command
 from isolith_bindings.description import Detail  # noqa: TC001 - Typer reads the annotations
 from isolith_bindings.listing import DEFAULT_BUDGET
 from isolith_runtime.image.builder import open_store
@@ -95,8 +95,12 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     # As after Ctrl-C, whatever was started is ended before this process is.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGTERM, _terminated)
     app()
+
+
+def _terminated(*_: object) -> None:
+    sys.exit(128 + signal.SIGTERM)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - the interface of Typer
@@ -138,10 +142,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
     policy: PolicyName = None,
     check: Annotated[CheckMode, typer.Option(help="What is done about a script that is wrong.")] = "strict",
     types: TypesOption = "auto",
-    questions: Annotated[
-        Literal["decline", "pause"],
-        typer.Option(help="What a server asks a person during a call: declined, or the run waits for an answer."),
-    ] = "decline",
+    questions: QuestionsOption = "decline",
     cpu_ms: Annotated[int | None, typer.Option(metavar="N", help="CPU time of the script.")] = None,
     fuel: Annotated[int | None, typer.Option(metavar="N", help="Instructions, instead of CPU time.")] = None,
     timeout: Annotated[float | None, typer.Option(metavar="SECONDS", help="From begin to end.")] = None,

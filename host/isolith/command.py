@@ -7,7 +7,7 @@ import functools
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec, TypeVar
 
 import typer
 
@@ -65,6 +65,12 @@ PolicyName = Annotated[
 TypesOption = Annotated[
     Types,
     typer.Option("--types", help="A type checker that is asked as well where it is installed; `auto`: ty first."),
+]
+QuestionsOption = Annotated[
+    Literal["decline", "pause"],
+    typer.Option(
+        "--questions", help="What a server asks a person during a call: declined, or the run waits for an answer."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 

@@ -76,7 +76,7 @@ def connected(name: str, entry: ServerEntry, variables: Variables, where: str, p
     if entry.unsandboxed:
         person.say(f"{where}: the server `{name}` is to run in a sandbox of its editor; here it runs without one")
     try:
-        return _server(name, _place(entry, variables), entry)
+        return _server(name, _place(entry, variables), entry, _roots(entry, variables))
     except (BindError, UsageError) as error:
         raise ConnectError(f"{where}: the server `{name}`: {error}") from error
 
@@ -97,7 +97,7 @@ def from_command(spec: str, folder: Path) -> Connector:
     return connected(name, entry, Variables(folder), f"`--connect {name}=...`")
 
 
-def _server(name: str, server: Server, entry: ServerEntry) -> Connector:
+def _server(name: str, server: Server, entry: ServerEntry, roots: tuple[str, ...]) -> Connector:
     from isolith_bindings.mcp.connector import McpServer  # noqa: PLC0415 - slow to load
     from isolith_bindings.mcp.options import Options  # noqa: PLC0415
     from isolith_bindings.mcp.scopes import Sharing  # noqa: PLC0415
@@ -108,7 +108,15 @@ def _server(name: str, server: Server, entry: ServerEntry) -> Connector:
         server,
         trusted=options.trusted,
         sharing=Sharing(options.scope, options.exclusive, options.least, options.most, options.idle_s),
-        options=Options(start_s=options.start_s, identify=options.identify),
+        options=Options(start_s=options.start_s, identify=options.identify, roots=roots),
+    )
+
+
+def _roots(entry: ServerEntry, variables: Variables) -> tuple[str, ...]:
+    """As the addresses that the protocol wants."""
+    given = map(variables.text, entry.isolith.roots)
+    return tuple(
+        root if root.startswith("file://") else (variables.workspace / root).resolve().as_uri() for root in given
     )
 
 

@@ -11,7 +11,7 @@ import typer
 
 from isolith import command
 from isolith.code_mode import CodeMode
-from isolith.command import Configured, Connect, TypesOption, guarded
+from isolith.command import Configured, Connect, QuestionsOption, TypesOption, guarded
 from isolith.errors import UsageError
 from isolith.instructions import DEFAULT_TOKENS, Shown
 from isolith.kept_runs import journal_url, journalled, link_key, origin_of
@@ -99,6 +99,7 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     ask_client: Annotated[
         bool, typer.Option("--ask-client", help="Whoever answers at the client decides what waits, where it can ask.")
     ] = False,
+    questions: QuestionsOption = "decline",
     types: TypesOption = "auto",
     catalog_tokens: Annotated[
         int,
@@ -125,10 +126,11 @@ def serve(  # noqa: PLR0913 - one parameter a flag
         policy=command.policy_of(careful, config),
         ceilings=config.config.granted if config else None,
         journal=journal_url(),
-        origin=origin_of(specs, configured, careful),
+        origin=origin_of(specs, configured, careful, pause=questions == "pause"),
         link_key=link_key,
         types=types,
         reverts=config.config.reverts if config else None,
+        questions="pause" if questions == "pause" else None,
         warm=True,
     )
     from isolith.serving import serve_mcp  # noqa: PLC0415 - a second that no other command has to pay

@@ -44,6 +44,8 @@ class Options(BaseModel):
     """Seconds until a server must have answered as one."""
     identify: bool = False
     """Tell the server for whom a call is made, by names that mean nothing to others."""
+    roots: tuple[str, ...] = ()
+    """Folders that it is told it may look at, from where the file is, or `file://` addresses; none unless given."""
 
 
 class OAuthEntry(BaseModel):

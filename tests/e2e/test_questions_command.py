@@ -54,6 +54,15 @@ def test_a_question_is_shown_answered_and_gone_on_with(servers: str) -> None:
     assert (final.exit_code, final.stdout, final.stderr) == (0, "accept True\n", "")
 
 
+def test_a_server_is_told_of_the_folders_that_its_entry_names(servers: str, tmp_path: Path) -> None:
+    path = Path(servers)
+    entry = json.loads(path.read_text())
+    entry["mcpServers"]["bench"]["isolith"] = {"roots": ["docs"]}
+    path.write_text(json.dumps(entry))
+    done = isolith("run", "--connect", servers, "-c", "await bench.folders()")
+    assert (done.exit_code, json.loads(done.stdout), done.stderr) == (0, [(tmp_path / "docs").as_uri()], "")
+
+
 def test_a_question_that_nobody_is_asked_is_shown_and_declined(servers: str) -> None:
     done = isolith("run", "--connect", servers, "-c", "await bench.delete()")
     assert (done.exit_code, done.stdout) == (0, "decline\n")

@@ -137,7 +137,18 @@ def test_what_only_isolith_knows_stands_beside_it(tmp_path: Path) -> None:
         3,
         60,
     )
-    assert (found.options.start_s, found.options.identify) == (5, True)
+    assert (found.options.start_s, found.options.identify, found.options.roots) == (5, True, ())
+
+
+def test_roots_are_folders_from_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISOLITH_TEST_ROOT", "/data/a b")
+    roots = '["docs", "${ISOLITH_TEST_ROOT}", "file:///srv"]'
+    text = f'{{"mcpServers": {{"files": {{"command": "x", "isolith": {{"roots": {roots}}}}}}}}}'
+    assert read(text, tmp_path)["files"].options.roots == (
+        (tmp_path / "docs").resolve().as_uri(),
+        "file:///data/a%20b",
+        "file:///srv",
+    )
 
 
 def test_where_a_program_is_looked_for(tmp_path: Path) -> None:
