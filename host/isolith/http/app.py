@@ -72,7 +72,11 @@ class App:
             async with manager.run():
                 yield
 
-        app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=dict.fromkeys((HTTPException, Problem, Exception), _told))
+        app = Starlette(
+            routes=routes,
+            lifespan=lifespan,
+            exception_handlers=dict.fromkeys((HTTPException, Problem, Exception), _told),
+        )
         app.router.redirect_slashes = False  # one path for one thing
         self._app: ASGIApp = Guard(app, door.security, door.verifier, self._metrics)
 

@@ -44,8 +44,17 @@ class Endpoint:
             if operation is None or (operation.streams and request.method == "HEAD"):
                 return self._wrong_method().response()
             access = access_of_request(request)
-            with self._house.rates.request(access.principal), span(f"{operation.method} {operation.path}", operation):
-                return await self._perform(request, operation, access)
+            name = f"{operation.method} {operation.path}"
+            with self._house.rates.request(access.principal), span(name, operation) as ended:
+                response = await self._performed(request, operation, access)
+                ended(response.status_code)
+                return response
+        except Problem as problem:
+            return problem.response()
+
+    async def _performed(self, request: Request, operation: Operation, access: Access) -> Response:
+        try:
+            return await self._perform(request, operation, access)
         except Exception as error:  # noqa: BLE001 - the border of the API: what nobody foresaw is told by its id
             return problem_of(error).response()
 

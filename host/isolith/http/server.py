@@ -74,9 +74,11 @@ class WebServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """The first signal ends it in good order; the next one at once."""
         super().handle_exit(sig, frame)
-        self._loop.call_soon_threadsafe(self._end)
+        self._loop.call_soon_threadsafe(self.stop)
 
-    def _end(self) -> None:
+    def stop(self) -> None:
+        """End it in good order. Idempotent."""
+        self.should_exit = True
         if self._ending is None:
             self._house.stopping.set()
             self._ending = asyncio.create_task(self._house.code_mode.leave(self._grace_s))

@@ -11,17 +11,21 @@ except ImportError:  # pragma: no cover - the SDK of MCP brings it today
     trace = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from isolith.http.operations import Operation
 
 
 @contextlib.contextmanager
-def span(name: str, operation: Operation) -> Generator[None]:
-    """Around one operation. No argument, value, script or name of a principal is in it."""
+def span(name: str, operation: Operation) -> Generator[Callable[[int], object]]:
+    """Around one operation; call what it gives with the status. No argument, value, script or principal is in it."""
     if trace is None:
-        yield
+        yield _unheard
         return
     attributes = {"isolith.operation": operation.name, "http.route": operation.path}
-    with trace.get_tracer("isolith").start_as_current_span(name, attributes=attributes):
-        yield
+    with trace.get_tracer("isolith").start_as_current_span(name, attributes=attributes) as begun:
+        yield lambda status: begun.set_attribute("http.response.status_code", status)
+
+
+def _unheard(_: int) -> None:
+    """Nobody follows."""

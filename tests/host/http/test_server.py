@@ -1,0 +1,86 @@
+"""The web server on a real socket: slow and malformed heads, a thousand connections' worth of limits, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isolith.http import server
+from isolith.http.server import WebServer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from tests.host.http.conftest import Api
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def serving(api: Api) -> AsyncGenerator[tuple[WebServer, int]]:
+    listening = socket.create_server(("127.0.0.1", 0))
+    web = WebServer(api.app, grace_s=0)
+    task = asyncio.create_task(web.run_on(listening))
+    try:
+        yield web, listening.getsockname()[1]
+    finally:
+        web.stop()
+        await task
+
+
+async def sent(port: int, content: bytes) -> bytes:
+    """What is answered until the connection is closed; the client never ends it."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(content)
+        await writer.drain()
+        return await reader.read()
+    except ConnectionResetError:
+        return b""
+    finally:
+        writer.close()
+
+
+async def test_a_head_that_never_ends_is_not_waited_for(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "HEAD_S", 0.05)
+    async with serving(api) as (_, port):
+        assert await sent(port, b"") == b""
+        assert await sent(port, b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1") == b""
+        last = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+        assert b'"status": "ok"' in await sent(port, last)
+
+
+MALFORMED = {
+    "no HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    "a head without end": b"GET / HTTP/1.1\r\nX: " + b"a" * 100_000,
+    "two lengths": b"POST /v1/executions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+    "a length and chunks": b"POST /v1/executions HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "a name with a space": b"GET / HTTP/1.1\r\nHost : 127.0.0.1\r\n\r\n",
+    "no host": b"GET /healthz HTTP/1.1\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+async def test_what_is_no_request_is_refused_and_the_connection_closed(api: Api, name: str) -> None:
+    async with serving(api) as (_, port):
+        assert (await sent(port, MALFORMED[name])).startswith(b"HTTP/1.1 400 ")
+
+
+async def test_at_its_end_streams_end_and_nothing_new_begins(api: Api) -> None:
+    begun = await api.run("await bank.wait()", wait_s=0)
+    await api.bank.asked.wait()
+    async with serving(api) as (web, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        path = f"/v1/executions/{begun['execution_id']}/events"
+        head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {api.tokens['ada']}\r\n\r\n"
+        writer.write(head.encode())
+        await reader.readuntil(b"call_started")
+        web.stop()
+        await reader.read()  # to its end
+        writer.close()
+    kept = await (await api.code_mode.runs()).outcome(begun["execution_id"])
+    assert kept.status == "running"  # left to the next host
