@@ -142,6 +142,7 @@ class CodeMode:
             execution.cancel()
         for execution in running:
             await execution.outcome()
+        await gradual.left()
         await asyncio.gather(*(connector.aclose() for connector in self.connectors))
         await self._journals.close()
 
@@ -187,7 +188,7 @@ class CodeMode:
 
     async def runs(self) -> DurableRuns:
         """The runs of the journal: what waits for people, and what can be gone on with."""
-        doors = Doors(self._go_on, self._find, self._supply, Undoer(self.catalog, self._reverts))
+        doors = Doors(self._go_on, self._find, self._supply, Undoer(self.catalog, self._reverts), self._let_go)
         return DurableRuns(await self._journals.open(), doors, self._owner)
 
     async def approve(  # noqa: PLR0913 - the parts of one answer
@@ -313,6 +314,9 @@ class CodeMode:
         """Those that are approved now; where no journal was given, there are none."""
         if self._journals.given:
             self.catalog.put(await (await self._journals.open()).snippets.find({"approved"}))
+
+    async def _let_go(self, execution_id: str) -> None:
+        await gradual.let_go(self.connectors, execution_id)
 
     async def _keep_on(self, execution_id: str, ledger: Ledger) -> Outcome:
         return await (await self.runs()).keep_on(execution_id, ledger)

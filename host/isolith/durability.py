@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from isolith import ending
+from isolith import ending, gradual
 from isolith.call_frames import diagnostic_of
 from isolith.call_variants import resolve_call
 from isolith.journal import model
@@ -204,11 +204,16 @@ class Durability:
         finally:
             if asleep is None:
                 guest.stop(Stop.CANCELLED)
+        await self._let_go()
         return False
 
     async def go_on(self) -> Outcome:
         """Run on from the journal, in an execution of its own, under the same lease."""
+        await self._let_go()
         return await self._durable.go_on(self._execution_id, self._durable.ledger)
+
+    async def _let_go(self) -> None:
+        await gradual.let_go(self._order.catalog.connectors.values(), self._execution_id, "paused")
 
     async def end(self, outcome: Outcome) -> Outcome:
         """Write how it ended; `running` where it was left to another host. Raises JournalError."""

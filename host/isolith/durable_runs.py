@@ -59,6 +59,8 @@ class Doors:
     supply: Callable[[Budgets], Awaitable[Supply]]
     undoer: Undoer | None = None
     """How calls are undone; where nobody says, nothing is."""
+    ended: Callable[[str], Awaitable[None]] | None = None
+    """Told of each execution that ends without a pass of its own, so that nothing stays that was there for it."""
     within: bool = False
     """Whether these are runs within a run, which goes on with them; nobody else does."""
 
@@ -240,6 +242,7 @@ class DurableRuns:
         if undoer.nested is None:
             undoer = replace(undoer, nested=self.rollback)
         await roll_back(self.journal, undoer, self.owner, execution_id, again=again)
+        await self._let_go(execution_id)
         return await self.outcome(execution_id)
 
     async def expire(self) -> list[Outcome]:
@@ -263,7 +266,7 @@ class DurableRuns:
         if running is not None:
             running.cancel()
             return await running.outcome()
-        error = {"kind": "cancelled", "message": "the run was cancelled"}
+        error: dict[str, object] = {"kind": "cancelled", "message": "the run was cancelled"}
         try:
             return await self._close(execution_id, "cancelled", error)
         except Leased:
@@ -288,7 +291,12 @@ class DurableRuns:
         told: dict[str, object] = {**outcome.to_json(), "status": status, "error": error, "pending": []}
         ended = Outcome.model_validate(told).model_copy(update={"calls": tuple(records)})
         await self.journal.executions.move(lease, status, outcome=ended.to_json_text())
+        await self._let_go(execution_id)
         return ended
+
+    async def _let_go(self, execution_id: str) -> None:
+        if self._doors.ended is not None:
+            await self._doors.ended(execution_id)
 
     async def _load(self, execution_id: str) -> History:
         try:

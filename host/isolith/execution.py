@@ -357,7 +357,7 @@ class Execution:
             diagnostic = internal_error(error, execution_id=self.execution_id)
             outcome = Outcome(execution_id=self.execution_id, status="failed", error=diagnostic, usage=self._usage())
         self._tell(outcome)
-        await gradual.let_go(self._order.catalog.connectors.values(), self.execution_id)
+        await gradual.let_go(self._order.catalog.connectors.values(), self.execution_id, outcome.status)
 
     def _stop_timers(self) -> None:
         self._post.stop()

@@ -13,12 +13,19 @@ from isolith.internal import internal_error
 from isolith_bindings.policy import ungoverned
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Mapping
+    from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 
+    from isolith.outcome import Status
     from isolith_bindings.connector import Connector
 
 BROWSING_S = 5.0
 """How long a script that searches, or calls snippets, waits for connectors that it does not name."""
+
+HOOK_S = 10.0
+"""How long a connector may take to let go."""
+
+_leaving: set[asyncio.Future[None]] = set()
+"""Ends that connectors are being told of."""
 
 _BROWSES = re.compile(r"\b(?:search|describe|tools|snippets)\b")
 
@@ -33,11 +40,20 @@ class Gradual(Protocol):
 
 
 @runtime_checkable
+class PassHolding(Protocol):
+    """A connector that holds something for one pass of a run: up to its pause, or its end."""
+
+    async def pass_ended(self, execution_id: str) -> None:
+        """Let go of it; the execution may go on later, here or elsewhere."""
+        ...
+
+
+@runtime_checkable
 class Holding(Protocol):
     """A connector that holds something for one execution."""
 
     async def execution_ended(self, execution_id: str) -> None:
-        """Let go of it."""
+        """Let go of it: the execution has ended. One that is tried again, or rolled back, ends once more."""
         ...
 
 
@@ -77,10 +93,34 @@ async def end_session(connectors: Iterable[Connector], principal: str | None, se
     )
 
 
-async def let_go(connectors: Iterable[Connector], execution_id: str) -> None:
-    """An execution has ended, however: nothing stays that was there for it alone."""
-    behind = map(ungoverned, connectors)
-    held = [connector.execution_ended(execution_id) for connector in behind if isinstance(connector, Holding)]
-    for result in await asyncio.gather(*held, return_exceptions=True):
+async def let_go(connectors: Iterable[Connector], execution_id: str, status: Status = "completed") -> None:
+    """A pass has ended, however, and its execution with it where that is its `status`: nothing stays for it alone.
+
+    Each connector is told of each end once. One that fails, or that takes longer than `HOOK_S`, is logged.
+    """
+    final = status not in {"running", "paused"}
+    task = asyncio.ensure_future(_told(list(map(ungoverned, connectors)), execution_id, final=final))
+    _leaving.add(task)
+    task.add_done_callback(_leaving.discard)
+    await asyncio.shield(task)
+
+
+async def left() -> None:
+    """Wait until connectors have been told of all the ends that there were, in this loop."""
+    here = asyncio.get_running_loop()
+    tasks = [task for task in _leaving if task.get_loop() is here]
+    if tasks:
+        await asyncio.wait(tasks)
+
+
+async def _told(connectors: list[Connector], execution_id: str, *, final: bool) -> None:
+    await _run([each.pass_ended(execution_id) for each in connectors if isinstance(each, PassHolding)], execution_id)
+    held = [each.execution_ended(execution_id) for each in connectors if final and isinstance(each, Holding)]
+    await _run(held, execution_id)
+
+
+async def _run(hooks: list[Coroutine[object, object, None]], execution_id: str) -> None:
+    ends = (asyncio.wait_for(hook, HOOK_S) for hook in hooks)
+    for result in await asyncio.gather(*ends, return_exceptions=True):
         if isinstance(result, Exception):
             internal_error(result, execution_id=execution_id)
