@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final, Self
+from typing import TYPE_CHECKING, Annotated, Final, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
 
@@ -132,7 +132,11 @@ class HostPolicy:
         """What is granted: each budget, or its ceiling where it asked for more.
 
         Lowering what the caller asked for gives a warning (`invalid_input`); lowering a mere default does not.
+        Raises BudgetError for what are no `Budgets`.
         """
+        if not isinstance(cast("object", requested), Budgets):
+            kind = type(requested).__name__
+            raise BudgetError(f"budgets are given as `Budgets`, in Python as Budgets(cpu_ms=500), not as {kind}")
         asked = requested.model_dump(exclude_none=True)
         lowered = {name: ceiling for name, value in asked.items() if value > (ceiling := self._ceiling(name))}
         warnings = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from isolith.errors import UsageError
 from isolith.given import refuse_unfit
 from isolith_bindings.policy import Policy
 from isolith_runtime import protocol
@@ -33,7 +34,7 @@ def _trusted() -> Policy:
 
 @dataclass(frozen=True)
 class Order:
-    """One script, and for whom, with what and within what it runs."""
+    """One script, and for whom, with what and within what it runs. Raises UsageError for a script that is no text."""
 
     script: str | bytes
     input: object
@@ -61,6 +62,11 @@ class Order:
     """Who answers what a server asks during a call; nobody, and it is declined at once."""
     types: Types = "off"
     """The type checker that looks at the script beside the run."""
+
+    def __post_init__(self) -> None:
+        given = cast("object", self.script)
+        if not isinstance(given, str | bytes):
+            raise UsageError(f"a script is text, or bytes in UTF-8, not {type(given).__name__}")
 
 
 def inputs_of(order: Order) -> Inputs:

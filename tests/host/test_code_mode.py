@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from pydantic import BaseModel
@@ -84,6 +84,21 @@ async def test_misuse_raises_and_a_failure_does_not() -> None:
     for script in scripts:
         outcome = await code_mode.execute(script, budgets=Budgets(cpu_ms=50))
         assert outcome.error is not None
+
+
+@pytest.mark.parametrize("script", [3, None, ["1 + 1"]])
+async def test_what_is_no_text_is_misuse_and_no_bug_of_ours(script: object) -> None:
+    async with CodeMode() as code_mode:
+        with pytest.raises(UsageError, match=rf"^a script is text, or bytes in UTF-8, not {type(script).__name__}$"):
+            code_mode.start(cast("str", script))
+
+
+async def test_budgets_of_another_kind_are_misuse() -> None:
+    async with CodeMode() as code_mode:
+        with pytest.raises(
+            BudgetError, match=r"^budgets are given as `Budgets`, .*Budgets\(cpu_ms=500\), not as dict$"
+        ):
+            code_mode.start("1", budgets=cast("Budgets", {"cpu_ms": 5}))
 
 
 async def test_bytes_are_a_script_too() -> None:
