@@ -23,6 +23,8 @@ from isolith_runtime.image.doctor import Finding
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from isolith_bindings.connector import Connector
+
 
 IMAGES = Path("images")
 EVENTS: list[dict[str, object]] = [
@@ -66,6 +68,7 @@ class CodeMode:
     fails: Exception | None = None
     made: dict[str, object] = field(default_factory=dict[str, object])
     started: dict[str, object] = field(default_factory=dict[str, object])
+    connectors: tuple[Connector, ...] = ()
 
     def __call__(self, connectors: list[object], **options: object) -> Self:
         self.made = {"connectors": connectors, **options}
