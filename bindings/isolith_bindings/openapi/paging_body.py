@@ -28,7 +28,7 @@ def cursor_argument(operation: Operation, definitions: Mapping[str, Schema]) -> 
     """The argument that takes the cursor, where an operation has one in its body and answers with the next."""
     if pageable(operation):
         return None
-    fields = operation.body.fields if operation.body else {}
+    fields: Mapping[str, str] = operation.body.fields if operation.body else {}
     found = next((argument for argument, name in fields.items() if plain(name) in words.CURSOR), None)
     schemas = (media.schema for answer in successful(operation.answers) for media in answer.media)
     return found if found and any(_tells(schema, definitions, _DEPTH) for schema in schemas) else None

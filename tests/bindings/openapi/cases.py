@@ -90,7 +90,7 @@ def _case(operation: Any) -> Given:  # noqa: ANN401 - schemathesis has few types
         database=None,
         deadline=None,
         phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=tuple(HealthCheck.__members__.values()),
     )
     @given(strategy)
     def collect(case: Any) -> None:  # noqa: ANN401
