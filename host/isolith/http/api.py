@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from isolith.http import approvals, discovery, events, executions, models, snippets
+from isolith.http import approvals, discovery, events, executions, links, models, snippets
 from isolith.http.operations import Operation
 
 _KEY: Final = {
@@ -14,6 +14,7 @@ _LAST: Final = {"Last-Event-ID": "The number of the last event that was read: as
 
 EXECUTION: Final = "/v1/executions/{execution_id}"
 PENDING: Final = "/v1/approvals/{execution_id}/{call}"
+LINK: Final = "/v1/approval-links/{token}"
 SNIPPET: Final = "/v1/snippets/{name}/{version}"
 
 _EXECUTIONS: Final = (
@@ -59,6 +60,18 @@ _APPROVALS: Final = (
     Operation(
         "POST", f"{PENDING}/reject", "reject", "approve", "Refuse a pending call.", approvals.reject,
         {200: models.Outcome, 202: models.Outcome}, models.Rejection, problems=(404, 409, 503),
+    ),
+    Operation(
+        "POST", f"{PENDING}/links", "link", "approve", "Make a link by which one person decides.", links.make,
+        {201: models.Link}, models.NewLink, problems=(404, 409),
+    ),
+    Operation(
+        "GET", LINK, "look", None, "What a link would decide.", links.look, {200: models.LinkShown},
+        problems=(404, 409, 410), public=True,
+    ),
+    Operation(
+        "POST", LINK, "redeem", None, "Decide as a link says, once.", links.redeem,
+        {200: models.LinkUsed, 202: models.LinkUsed}, models.LinkAnswer, problems=(404, 409, 410), public=True,
     ),
 )  # fmt: skip
 

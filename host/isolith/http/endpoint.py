@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from isolith.http.house import House
 
 CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="isolith"'}
+_STRANGER: Final = Access("whoever has a link", frozenset())
 _ID: Final = re.compile(r"[0-9A-Za-z_.-]{1,200}")
+_LINK: Final = re.compile(r"[0-9A-Za-z_.-]{1,4096}")
 
 
 class Endpoint:
@@ -43,7 +45,7 @@ class Endpoint:
         try:
             if operation is None or (operation.streams and request.method == "HEAD"):
                 return self._wrong_method().response()
-            access = access_of_request(request)
+            access = _STRANGER if operation.public else access_of_request(request)
             name = f"{operation.method} {operation.path}"
             with self._house.rates.request(access.principal), span(name, operation) as ended:
                 response = await self._performed(request, operation, access)
@@ -68,7 +70,8 @@ class Endpoint:
             bearer = f'Bearer error="insufficient_scope", scope="{operation.scope}"'
             raise Problem(403, "forbidden", detail, "denied", {"WWW-Authenticate": bearer})
         path = {name: str(value) for name, value in request.path_params.items()}
-        if not all(_ID.fullmatch(value) for value in path.values()):
+        form = _LINK if operation.public else _ID
+        if not all(form.fullmatch(value) for value in path.values()):
             raise not_found()
         query = read_query(request, operation.query)
         body = None if operation.body is None else await read_body(request, operation.body)

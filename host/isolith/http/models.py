@@ -186,6 +186,44 @@ class Rejection(_Given):
     wait_s: Wait = 30
 
 
+class NewLink(_Given):
+    """A link that decides one call, for one person."""
+
+    verdict: Literal["approve", "reject"]
+    who: Short
+    """In whose name it decides: give it to them alone."""
+    lasts_s: Annotated[int, Field(ge=1, le=366 * 86_400)] = 86_400
+
+
+class Link(_Told):
+    """A link: whoever has it decides."""
+
+    token: str
+    path: str
+
+
+class LinkAnswer(_Given):
+    """What whoever uses a link says."""
+
+    reason: Text | None = None
+    wait_s: Wait = 30
+
+
+class LinkShown(_Told):
+    """What a link would decide."""
+
+    verdict: Literal["approve", "reject"]
+    who: str
+    expires_at: datetime
+    pending: PendingCall
+
+
+class LinkUsed(_Told):
+    """What became of the run."""
+
+    status: Status
+
+
 # ---------------------------------------------------------------------------------------------- snippets
 
 
@@ -293,7 +331,12 @@ __all__ = [
     "EventsQuery",
     "Executions",
     "ExecutionsQuery",
+    "Link",
+    "LinkAnswer",
+    "LinkShown",
+    "LinkUsed",
     "NewExecution",
+    "NewLink",
     "NewSnippet",
     "NoQuery",
     "Nothing",

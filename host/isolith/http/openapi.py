@@ -32,6 +32,7 @@ _PROBLEMS: Final[dict[int, str]] = {
     406: "None of the media types that are accepted.",
     408: "The body took too long.",
     409: "What is does not allow it: the detail says what is.",
+    410: "It was good until some time ago.",
     413: "Too large.",
     415: "Not application/json.",
     422: "Well-formed, and wrong: the detail says where.",
@@ -73,13 +74,15 @@ def _operation(operation: Operation, names: Mapping[object, Json]) -> Json:
     made: Json = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "description": f"Scope: `{operation.scope}`." if operation.scope else "Any token.",
+        "description": f"Scope: `{operation.scope}`." if operation.scope else "No token: the link is enough.",
         "parameters": parameters,
         "responses": {
             **{str(status): _answer(operation, status, names) for status in operation.answers},
             **{str(status): _problem(status, names) for status in sorted({*_ALWAYS, *_more(operation)})},
         },
     }
+    if operation.public:
+        made["security"] = []
     if operation.body is not None:
         content = {"application/json": {"schema": names[operation.body, "validation"]}}
         made["requestBody"] = {"required": True, "content": content}
@@ -112,7 +115,8 @@ def _problem(status: int, names: Mapping[object, Json]) -> Json:
 
 
 def _path_parameter(name: str) -> Json:
-    pattern = "^[0-9]{1,9}$" if name in {"call", "version"} else "^[0-9A-Za-z_.-]{1,200}$"
+    numbers, longest = name in {"call", "version"}, 4096 if name == "token" else 200
+    pattern = "^[0-9]{1,9}$" if numbers else f"^[0-9A-Za-z_.-]{{1,{longest}}}$"
     return {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": pattern}}
 
 

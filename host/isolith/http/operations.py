@@ -51,6 +51,9 @@ class Operation:
     problems: tuple[int, ...] = ()
     """Statuses of problems beyond those that every operation may answer with."""
 
+    public: bool = False
+    """Whether what its path says lets whoever has it in, without a token."""
+
     @property
     def streams(self) -> bool:
         """Whether its answer goes on for as long as there is something to tell."""

@@ -82,3 +82,21 @@ async def test_a_grant_comes_with_an_approval(api: Api) -> None:
     path = f"/v1/approvals/{paused['execution_id']}/1/approve"
     done = await api.post(path, {"digest": paused["pending"][0]["digest"], "grant": {"uses": 1}}, "grace")
     assert (done.json()["status"], api.bank.paid) == ("completed", ["Ada 1", "Eve 1"])
+
+
+async def test_whoever_has_a_link_decides_by_it_once(api: Api) -> None:
+    paused = await api.run("await bank.pay(to='Ada')")
+    path = f"/v1/approvals/{paused['execution_id']}/1/links"
+    assert (await api.post(path, {"verdict": "approve", "who": "Zoe"})).status_code == 403
+    made = (await api.post(path, {"verdict": "approve", "who": "Zoe"}, "grace")).json()
+    looked = await api.get(made["path"], None)
+    assert (looked.json()["who"], looked.json()["pending"]["arguments"]) == ("Zoe", {"to": "Ada"})
+    assert api.bank.paid == []  # to look decides nothing
+    tampered = made["path"][:-1] + ("A" if made["path"][-1] != "A" else "B")
+    for wrong in (tampered, "/v1/approval-links/x", made["path"] + "0"):
+        assert (await api.get(wrong, None)).status_code == 404
+        assert (await api.post(wrong, {}, None)).status_code == 404
+    used = await api.post(made["path"], {}, None)
+    assert (used.status_code, used.json(), api.bank.paid) == (200, {"status": "completed"}, ["Ada 1"])
+    again = await api.post(made["path"], {}, None)
+    assert (again.status_code, "by Zoe" in again.json()["detail"]) == (409, True)

@@ -110,7 +110,8 @@ def test_schemathesis_finds_nothing(tmp_path: Path, supply: Supply) -> None:
             assert isinstance(found, Ok)
             operation = found.ok()
             with contextlib.suppress(Unsatisfiable):  # nothing that it takes can be wrong
-                asked: Callable[..., None] = hypothesis.given(operation.as_strategy(generation_mode=mode))(holds)
+                cases = operation.as_strategy(generation_mode=mode)
+                asked: Callable[..., None] = hypothesis.given(cases)(holds)  # type: ignore[no-untyped-call]
                 checked: Callable[[], None] = SETTINGS(asked)
                 checked()
     assert {200, 201, 404, 422} <= set(seen), seen
