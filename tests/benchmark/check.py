@@ -1,15 +1,18 @@
 """What the check costs: a script of a hundred lines against a thousand tools. Prints numbers; asserts nothing.
 
-CPU time, so that what else the machine does is left out.
+CPU time, so that what else the machine does is left out. Of a type checker, where one is installed, the CPU time of its
+process and of writing the stubs, with and without those that were written before.
 
 python tests/benchmark/check.py
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 
+from isolith.type_checker import type_checker, types_of
 from isolith_bindings.check import check
 from isolith_bindings.connector import JsonSchema, Method
 from isolith_bindings.testing import RecordingConnector
@@ -84,11 +87,31 @@ def measure(connectors: int, misspelt: int) -> str:
     )
 
 
+def measure_types(connectors: int) -> str:
+    """What `ty` costs beside a run, in words."""
+    checker = type_checker("auto")
+    if checker is None or not checker.fast:
+        return "ty is not installed: isolith[check]"
+    tools, text = thousand(connectors), script(0)
+    whole: list[float] = []
+    for _ in range(_RUNS // 3):
+        begun, children = time.process_time(), os.times()
+        types_of(text, tools, checker, synchronous=False)
+        ended = os.times()
+        spent = ended.children_user + ended.children_system - children.children_user - children.children_system
+        whole.append((time.process_time() - begun + spent) * 1e3)
+    return (
+        f"ty beside it, 1,000 tools in {connectors} connector(s): the first time {whole[0]:.0f} ms, "
+        f"then median {statistics.median(whole[1:]):.0f} ms"
+    )
+
+
 def main() -> None:
     """Print the median and the worst of each case."""
     for connectors in (1, 20):
         for misspelt in (0, 1, 10):
             print(measure(connectors, misspelt))
+        print(measure_types(connectors))
 
 
 if __name__ == "__main__":

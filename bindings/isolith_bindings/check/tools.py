@@ -8,7 +8,8 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from isolith_bindings import names
@@ -23,6 +24,7 @@ VARIANTS = ("raw", "pages")
 _MAX_NAME = 100
 _MAX_LISTED = 20
 _MAX_COMPARED = 25
+_MAX_KEPT = 20_000
 """Names that one misspelt name is compared with at most, letter by letter."""
 _MAX_NEAREST = 8
 """Misspelt names of one connector for which the nearest are looked for: each costs milliseconds among a thousand."""
@@ -140,12 +142,21 @@ def _fold(name: str) -> str:
 def _nearest(name: str, folded: Mapping[str, str]) -> list[str]:
     """Up to three names that look like this one; of many, only those that share most pairs of letters are compared."""
     wanted = _fold(name[:_MAX_NAME])
-    pairs = {wanted[at : at + 2] for at in range(len(wanted) - 1)}
     likely = [key for key, candidate in folded.items() if candidate]
     if len(likely) > _MAX_COMPARED:
-        likely.sort(key=lambda key: -sum(pair in key for pair in pairs))
-    close = difflib.get_close_matches(wanted, likely[:_MAX_COMPARED], 3, 0.6)
+        pairs = _pairs(wanted)
+        shared = {key: len(pairs & _pairs_of_known(key)) for key in likely}
+        likely = nlargest(_MAX_COMPARED, likely, key=shared.__getitem__)
+    close = difflib.get_close_matches(wanted, likely, 3, 0.6)
     return list(dict.fromkeys(folded[match] for match in close))
+
+
+def _pairs(text: str) -> frozenset[str]:
+    return frozenset(text[at : at + 2] for at in range(len(text) - 1))
+
+
+_pairs_of_known = lru_cache(_MAX_KEPT)(_pairs)
+"""Of names that are known, which are compared again and again; never of what a script says."""
 
 
 def _either(paths: Iterable[str]) -> str:
