@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import functools
 import logging
+import time
 from typing import TYPE_CHECKING
 
 import mcp_types as types
@@ -82,8 +83,8 @@ class Life:
         self._keeper = asyncio.create_task(self._keep())
 
     def now(self) -> float:
-        """The clock that all times here are of."""
-        return asyncio.get_running_loop().time()
+        """The clock that all times here are of: that of the event loop, for other threads as well."""
+        return time.monotonic()
 
     async def aclose(self) -> None:
         """Stop everything that was started. Idempotent."""

@@ -1,0 +1,210 @@
+"""Library, MCP and HTTP say the same of every run and of every server, while servers are killed at random."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+import httpx2
+import psutil
+import pytest
+from mcp import Client
+
+from isolith import CodeMode, McpServer, StdioServer, connector, method
+from isolith.connectors_command import status_of
+from isolith.http.app import App, Door
+from isolith.mcp_server import mcp_server
+from isolith.serve_command import Address
+from isolith.serving import security_of
+from isolith_bindings.policy import ungoverned
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from isolith_runtime.driver import Supply
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+SERVER = Path(__file__).parents[2] / "fixtures" / "mcp" / "raw_server.py"
+SEED = 20_261_130
+PATIENCE_S = 120.0
+CALLS = """
+failed = 0
+for number in range(12):
+    try:
+        await {server}.echo(text=str(number))
+    except ToolError:
+        failed += 1
+    if number == input:
+        await desk.sign(number=number)
+    await asyncio.sleep(0.02)
+[number, failed]
+"""
+FRAIL = "for number in range(12):\n    await {server}.echo(text=str(number))\n    await asyncio.sleep(0.02)\n'all'"
+
+
+@connector("desk")
+class Desk:
+    """Where a person signs."""
+
+    @method(policy="ask")
+    async def sign(self, number: int) -> int:
+        """Sign."""
+        return number
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A run at one moment: its status, and how much has been told of it."""
+
+    status: str
+    told: int
+
+
+class Doors:
+    """One state, looked at from all sides."""
+
+    def __init__(self, code_mode: CodeMode, http: httpx2.AsyncClient, client: Client) -> None:
+        self.code_mode = code_mode
+        self.http = http
+        self.client = client
+        self.compared = 0
+
+    async def get(self, path: str, **params: object) -> Any:  # noqa: ANN401 - JSON
+        answer = await self.http.get(path, params=cast("dict[str, str]", params))
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    async def seen(self, execution_id: str) -> Seen:
+        runs = await self.code_mode.runs()
+        told = await runs.journal.events.after(execution_id, 0)
+        return Seen((await runs.outcome(execution_id)).status, told[-1].seq if told else 0)
+
+    async def agree(self, execution_id: str) -> None:
+        """What two looks that are the same have between them is the same, too."""
+        before = await self.seen(execution_id)
+        one = await self.get(f"/v1/executions/{execution_id}")
+        every = (await self.get("/v1/executions", limit=200))["executions"]
+        lines = await self.http.get(
+            f"/v1/executions/{execution_id}/events",
+            params={"follow": "false"},
+            headers={"Accept": "application/x-ndjson"},
+        )
+        known = await self.resumed(execution_id) if before.status not in {"running", "paused"} else None
+        if await self.seen(execution_id) != before:
+            return  # it moved on meanwhile
+        self.compared += 1
+        events = [json.loads(line) for line in lines.text.splitlines() if line]
+        moves = [event["status"] for event in events if event["event"] in {"status", "outcome"}]
+        (listed,) = [each["status"] for each in every if each["execution_id"] == execution_id]
+        assert {before.status, one["status"], listed, (moves or ["running"])[-1], known or before.status} == {
+            before.status
+        }
+        assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+
+    async def resumed(self, execution_id: str) -> str:
+        answer = await self.client.call_tool("resume", {"execution_id": execution_id})
+        return str(cast("dict[str, Any]", answer.structured_content)["status"])
+
+    async def servers_agree(self) -> None:
+        before = self.states()
+        told = {each["connector"]: each["state"] for each in (await self.get("/v1/connectors"))["connectors"]}
+        if self.states() == before:
+            self.compared += 1
+            assert {name: told[name] for name in before} == before
+
+    def states(self) -> dict[str, object]:
+        found = {
+            one.name: status_of(one) for one in self.code_mode.connectors if isinstance(ungoverned(one), McpServer)
+        }
+        return {name: told["state"] for name, told in found.items()}
+
+
+@pytest.fixture
+async def doors(tmp_path: Path, supply: Supply) -> AsyncGenerator[Doors]:
+    servers = [McpServer(name, StdioServer(sys.executable, (str(SERVER),))) for name in ("left", "right")]
+    async with CodeMode([*servers, Desk], journal=tmp_path / "journal.db", tend=False) as code_mode:
+        app = App(code_mode, Door(security_of(Address("127.0.0.1", 8000)), None))
+        transport = httpx2.ASGITransport(app=app)
+        async with (
+            httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as http,
+            Client(mcp_server(code_mode)) as client,
+        ):
+            yield Doors(code_mode, http, client)
+
+
+async def kill_some(chance: random.Random, done: anyio.Event, killed: list[int]) -> None:
+    """Kill a server, whichever there is, and wait until it is gone; again and again, at random."""
+    while not done.is_set():
+        await asyncio.sleep(chance.random() / 5)
+        for victim in chance.sample(living := running(), k=min(1, len(living))):
+            victim.kill()
+            killed.append(victim.pid)
+            while victim.is_running() and victim.status() != psutil.STATUS_ZOMBIE:
+                await asyncio.sleep(0.01)
+
+
+def running() -> list[psutil.Process]:
+    found: list[psutil.Process] = []
+    for child in psutil.Process().children(recursive=True):
+        try:
+            if str(SERVER) in child.cmdline():
+                found.append(child)
+        except psutil.Error:
+            continue
+    return found
+
+
+async def sign(doors: Doors, done: anyio.Event) -> None:
+    """A person who signs whatever waits, soon."""
+    runs = await doors.code_mode.runs()
+    while not done.is_set():
+        for waiting in (await doors.get("/v1/approvals"))["pending"]:
+            body = {"digest": waiting["digest"]}
+            execution_id, _, number = waiting["call_id"].rpartition(".")
+            answer = await doors.http.post(f"/v1/approvals/{execution_id}/{number}/approve", json=body)
+            assert answer.is_success or answer.status_code == 409, answer.text
+        await asyncio.sleep(0.1)
+    await runs.expire()
+
+
+async def begun(doors: Doors) -> list[str]:
+    """Runs from every door: some hold on through failures and wait for a person, some do not."""
+    ids: list[str] = []
+    doors.code_mode.when_begun(lambda execution: ids.append(execution.execution_id))
+    scripts = [CALLS.format(server="left"), CALLS.format(server="right"), FRAIL.format(server="left")]
+    for script in scripts:
+        doors.code_mode.start(script, input=3)
+        answer = await doors.http.post("/v1/executions", json={"script": script, "input": 5, "wait_s": 0})
+        assert answer.is_success, answer.text
+    return ids
+
+
+async def test_every_door_says_the_same_at_every_moment(doors: Doors) -> None:
+    chance, done, killed = random.Random(SEED), anyio.Event(), list[int]()  # noqa: S311 - to be repeated
+    found: list[str] = []
+    with anyio.fail_after(PATIENCE_S):
+        ids = await begun(doors)
+        over_mcp = {"code": CALLS.format(server="right"), "input": 7}
+        async with anyio.create_task_group() as group:
+            group.start_soon(sign, doors, done)
+            group.start_soon(kill_some, chance, done, killed)
+            group.start_soon(doors.client.call_tool, "execute", over_mcp)
+            while True:
+                found = [(await doors.seen(each)).status for each in dict.fromkeys(ids)]
+                for execution_id in list(dict.fromkeys(ids)):
+                    await doors.agree(execution_id)
+                await doors.servers_agree()
+                if len(found) >= 7 and not {"running", "paused"} & set(found):
+                    break
+            done.set()
+    assert (doors.compared > 20, len(killed) > 0) == (True, True)
+    assert set(found) <= {"completed", "failed"}
+    for execution_id in dict.fromkeys(ids):
+        await doors.agree(execution_id)
