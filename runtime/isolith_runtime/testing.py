@@ -14,7 +14,7 @@ from isolith_runtime.limits import Limits
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-_PATIENCE_S = 30
+_PATIENCE_S = 240
 
 
 @dataclass(frozen=True)

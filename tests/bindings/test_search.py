@@ -254,12 +254,12 @@ def test_a_catalogue_reads_a_change_as_soon_as_it_is_told(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(SearchIndex, "refresh", remember)
     catalog.follow()
-    assert read.acquire(timeout=10)
+    assert read.acquire(timeout=120)
     for thread in threading.enumerate():
         if thread.name == "isolith-search":
             thread.join(10)
     shop.listeners[0]("changed")
-    assert read.acquire(timeout=10)
+    assert read.acquire(timeout=120)
 
 
 def test_pages_say_what_remains() -> None:

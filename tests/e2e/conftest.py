@@ -188,7 +188,7 @@ def isolith(tmp_path: Path) -> Isolith:
             capture_output=True,
             cwd=tmp_path,
             env={**os.environ, "COLUMNS": "120"},
-            timeout=60,
+            timeout=240,
             check=False,
         )
         return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -314,7 +314,7 @@ BESIDE = "import asyncio\nawait asyncio.gather(bank.pay(amount=1), bank.hang())"
 
 async def test_a_no_ends_a_run_that_is_under_way(strict: CodeMode) -> None:
     execution, call_id = await _asked(strict, BESIDE)
-    final = await asyncio.wait_for(strict.reject(execution.execution_id, call_id), 30)
+    final = await asyncio.wait_for(strict.reject(execution.execution_id, call_id), 240)
     assert ended(final) == ("rejected", "rejected", 2, "bank.pay")
     assert [call.status for call in final.calls] == ["rejected", "cancelled"]
 
@@ -326,7 +326,7 @@ async def test_a_no_from_another_host_ends_the_run_when_it_would_pause(strict: C
         told = await elsewhere.reject(execution.execution_id, call_id, reason="no")
         assert told.status == "running"  # the host that has it ends it
     desk.event.set()
-    final = await asyncio.wait_for(execution.outcome(), 30)
+    final = await asyncio.wait_for(execution.outcome(), 240)
     assert ended(final)[:2] == ("rejected", "rejected")
     assert desk.paid == []
     assert (await (await strict.runs()).outcome(execution.execution_id)).status == "rejected"

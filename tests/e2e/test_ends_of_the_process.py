@@ -19,7 +19,7 @@ from tests.e2e.conftest import isolith_command
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")]
 SERVER = Path(__file__).parents[2] / "fixtures" / "mcp" / "raw_server.py"
 MARK = "ISOLITH_TEST_MARK"
-PATIENCE_S = 60.0
+PATIENCE_S = 240.0
 
 # Takes no notice of its input, nor of SIGTERM, and has started something of its own.
 STUBBORN = ("sh", ["-c", "trap '' TERM; sleep 1077 & sleep 1077; sleep 1077"])

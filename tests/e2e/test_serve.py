@@ -232,7 +232,7 @@ async def test_only_this_machine_by_its_names_and_no_page_of_the_web(folder: Pat
 def test_wrong_use(folder: Path, arguments: list[str], said: str) -> None:
     command = [isolith_command(), "serve", *arguments]
     done = subprocess.run(
-        command, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=60, check=False
+        command, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=240, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr

@@ -119,7 +119,7 @@ async def test_a_validator_that_breaks_is_no_hanging_run() -> None:
         def model_post_init(self, context: object, /) -> None:
             raise RuntimeError("secret-4711")
 
-    outcome = await asyncio.wait_for(CodeMode().execute("{'n': 1}", result_type=Strange), 20)
+    outcome = await asyncio.wait_for(CodeMode().execute("{'n': 1}", result_type=Strange), 120)
     assert outcome.error is not None
     assert outcome.error.kind == "internal"
     assert "secret-4711" not in outcome.to_json_text()

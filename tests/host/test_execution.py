@@ -83,7 +83,7 @@ async def test_a_batch_that_breaks_the_host_is_a_bug_with_an_id(
     monkeypatch.setattr(Said, "take", broken)
     with structlog.testing.capture_logs() as logs:
         execution = Execution(order(having(supply), "print(1)\nwhile True: pass"))
-        outcome = await asyncio.wait_for(execution.outcome(), 5)
+        outcome = await asyncio.wait_for(execution.outcome(), 120)
     assert outcome.error is not None
     assert (outcome.error.kind, outcome.error.error_id) == ("internal", logs[0]["error_id"])
     assert "secret-4711" not in f"{outcome.to_json_text()}{logs}"
@@ -95,7 +95,7 @@ async def test_an_outcome_that_cannot_be_written_is_one_too(supply: Supply, monk
 
     monkeypatch.setattr(Reply, "shown", broken)
     with structlog.testing.capture_logs():
-        outcome = await asyncio.wait_for(Execution(order(having(supply))).outcome(), 5)
+        outcome = await asyncio.wait_for(Execution(order(having(supply))).outcome(), 120)
     assert outcome.error is not None
     assert outcome.error.kind == "internal"
 

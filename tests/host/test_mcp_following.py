@@ -100,7 +100,7 @@ async def test_who_listens_is_told_of_a_change_and_finds_it_in_the_list() -> Non
         assert "shop.rent(" not in await said(client)
         async with client.listen(tools_list_changed=True) as listening:
             shop.gain("rent")
-            with anyio.fail_after(60):
+            with anyio.fail_after(240):
                 async for event in listening:
                     assert isinstance(event, ToolsListChanged)
                     break
@@ -121,7 +121,7 @@ async def test_a_client_of_the_handshake_is_told_too() -> None:
         assert cast("SimpleNamespace", client.server_capabilities).tools.list_changed
         await said(client)
         shop.gain("rent")
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             await told.wait()
         assert "shop.rent(" in await said(client)
 

@@ -65,5 +65,5 @@ def test_after_closing_there_is_a_new_one(supply: Supply) -> None:
 
 def test_a_process_that_ends_in_the_middle_of_a_run_ends(supply: Supply) -> None:
     script = "import asyncio, isolith\nasync def main():\n    isolith.CodeMode().start('while True: pass')\n    await asyncio.sleep(0.3)\nasyncio.run(main())\nprint('ended')"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")

@@ -53,7 +53,7 @@ class Talk:
         self.guest.deliver([protocol.start({"source": source, **START})])
 
     async def until(self, state: State) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(240):
             while not self.states or self.states[-1] is not state:
                 self.changed.clear()
                 await self.changed.wait()

@@ -62,7 +62,7 @@ class Run:
         self._news.clear()
         self.state = State.RUNNING
         self.guest.deliver(frames)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(240):
             while self.state is State.RUNNING:
                 await self._news.wait()
                 self._news.clear()
@@ -71,7 +71,7 @@ class Run:
     async def hibernate(self) -> Hibernation:
         kept: asyncio.Future[Hibernation | BaseException] = asyncio.get_running_loop().create_future()
         self.guest.hibernate(kept.set_result)
-        found = await asyncio.wait_for(kept, 20)
+        found = await asyncio.wait_for(kept, 240)
         assert isinstance(found, Hibernation)
         return found
 
@@ -154,7 +154,7 @@ async def test_a_guest_that_is_stopped_meanwhile_is_not_put_away(supply: Supply)
     kept: list[object] = []
     run.guest.hibernate(kept.append)
     run.guest.stop(Stop.CANCELLED)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(240):
         while run.guest.state is not State.GONE:
             await asyncio.sleep(0.01)
     await asyncio.sleep(0.05)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 from isolith import CodeMode
 
 WARM_UP = 60
-PATIENCE_S = 20.0
+PATIENCE_S = 120.0
 THREADS = 3
 """Of a process at rest: its own, one that waits for the loop's work, and the C library's for timers."""
 HONEST = """

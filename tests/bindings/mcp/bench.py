@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from isolith_bindings.mcp.scopes import Sharing
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "mcp"
-PATIENCE_S = 20.0
+PATIENCE_S = 120.0
 
 
 @dataclass

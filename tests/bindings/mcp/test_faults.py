@@ -114,7 +114,7 @@ async def _failure_of(bench: Bench, method: Method) -> CallError:
 
 
 async def _restarted(bench: Bench, first: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(240):
         while True:
             members = bench.connector.status().members
             if members and members[0].pid not in {first, None} and members[0].state == "connected":
@@ -127,7 +127,7 @@ async def test_what_a_dead_server_held_for_a_session_is_not_passed_over() -> Non
         await bench.call("echo")
         pid = bench.pid()
         os.kill(pid, signal.SIGKILL)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(240):
             while bench.connector.status().members:
                 await asyncio.sleep(0.02)
         told = await bench.failure("echo")

@@ -42,7 +42,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 @pytest.mark.parametrize("guardian", ["lives", "killed"])
 def test_what_is_watched_ends_with_the_process_that_started_it(guardian: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, guardian], stdout=subprocess.PIPE, text=True, timeout=60, check=False
+        [sys.executable, "-c", KILLED, guardian], stdout=subprocess.PIPE, text=True, timeout=240, check=False
     )
     assert done.returncode == -signal.SIGKILL
     first, second, third = map(int, done.stdout.split())

@@ -204,7 +204,7 @@ async def test_the_server_of_one_call_ends_with_it(how: str) -> None:
         if how == "is cancelled":
             task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        await asyncio.wait_for(servers.opened[0].closed.wait(), 5)
+        await asyncio.wait_for(servers.opened[0].closed.wait(), 120)
         assert pool.members == ()
 
 
@@ -217,7 +217,7 @@ async def test_what_nobody_uses_is_stopped_down_to_the_least() -> None:
         assert servers.running == 3
         release.set()
         await asyncio.gather(*tasks)
-        await asyncio.wait_for(asyncio.gather(*(fake.closed.wait() for fake in servers.opened[:2])), 5)
+        await asyncio.wait_for(asyncio.gather(*(fake.closed.wait() for fake in servers.opened[:2])), 120)
         assert servers.running == 1
 
 
@@ -231,7 +231,7 @@ async def test_what_is_used_is_not_idle() -> None:
         assert servers.running == 1
         release.set()
         await long
-        await asyncio.wait_for(servers.opened[0].closed.wait(), 5)
+        await asyncio.wait_for(servers.opened[0].closed.wait(), 120)
 
 
 async def test_who_waits_when_it_is_closed_is_told() -> None:

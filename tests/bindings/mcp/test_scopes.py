@@ -55,10 +55,10 @@ def test_only_workers_for_everybody_are_several() -> None:
 
 def test_names_told_to_a_server_mean_nothing_elsewhere() -> None:
     identity, other = Identity(), Identity()
-    told = identity.meta(context("ada@example.com", "s"))
-    assert told == identity.meta(context("ada@example.com", "s"))
-    assert told["io.isolith/principal"] != other.meta(context("ada@example.com", "s"))["io.isolith/principal"]
+    told = identity.meta(context("grace@example.com", "s"))
+    assert told == identity.meta(context("grace@example.com", "s"))
+    assert told["io.isolith/principal"] != other.meta(context("grace@example.com", "s"))["io.isolith/principal"]
     assert told["io.isolith/session"] != identity.meta(context("bob@example.com", "s"))["io.isolith/session"]
-    assert "ada" not in str(told)
+    assert "grace" not in str(told)
     assert "io.isolith/principal" not in identity.meta(context(None, None))
     assert identity.secret.hex() not in repr(identity)

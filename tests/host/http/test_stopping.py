@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import anyio
+import httpx2
 import pytest
-from tests.host.http.conftest import Bank, journal_of
+from tests.host.http.conftest import Bank, app_of, journal_of
 
 from isolith import CodeMode
+from isolith.connect import connect_all
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +64,18 @@ async def test_a_run_ends_where_it_runs_whoever_is_asked(url: str) -> None:
         execution = works.start("await bank.wait()")
         await bank.asked.wait()
         await (await journal_of(other)).cancellations.ask(execution.execution_id, "ada")
-        with anyio.fail_after(50):
+        with anyio.fail_after(240):
             assert (await execution.outcome()).status == "cancelled"
         assert (await (await other.runs()).outcome(execution.execution_id)).status == "cancelled"
+
+
+async def test_a_server_that_hangs_keeps_nothing_waiting(url: str) -> None:
+    hung = connect_all(["hung=sleep 1000"], None, None)
+    with anyio.fail_after(240):
+        async with CodeMode([*hung, Bank()], journal=url, warm=True) as code_mode:
+            async with httpx2.AsyncClient(
+                transport=httpx2.ASGITransport(app=app_of(code_mode)), base_url="http://127.0.0.1:8000"
+            ) as http:
+                assert (await http.get("/healthz")).json() == {"status": "ok"}
+            done = await code_mode.execute("await bank.balance(name='Ada')")
+            assert done.value == 3

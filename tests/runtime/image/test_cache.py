@@ -147,7 +147,7 @@ def test_ten_processes_build_once(home: Path, work: FakeWork, until: Callable[[C
     processes = [start(home, work, hold="compile") for _ in range(10)]
     until(lambda: work.steps().count("wait") == 9)
     work.release()
-    keys = {process.communicate(timeout=60)[0] for process in processes}
+    keys = {process.communicate(timeout=240)[0] for process in processes}
     assert [process.returncode for process in processes] == [0] * 10
     assert len(keys) == 1
     assert sorted(work.steps()) == sorted([*BUILT, *["wait"] * 9])
