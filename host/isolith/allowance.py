@@ -1,14 +1,22 @@
-"""How many calls a run may still make. A script within a script spends its own and those of the one around it."""
+"""How many calls a run may still make, and how much they may hold.
+
+A script within a script spends its own and those of the one around it.
+"""
 
 from __future__ import annotations
 
 import collections
 from typing import TYPE_CHECKING
 
+from isolith.budgets import MIB
 from isolith_bindings.errors import CallError
 
 if TYPE_CHECKING:
     from isolith.budgets import Budgets
+    from isolith_runtime.protocol import Call
+
+MAX_HELD = 128 * MIB
+"""Bytes of the host's memory that the arguments of a run's calls may take together, until these have ended."""
 
 
 class Allowance:
@@ -22,6 +30,7 @@ class Allowance:
         # Kept beside the counter, because a call must not cost a walk over all of them.
         self.total = 0
         self._of: collections.Counter[str] = collections.Counter()
+        self._held: dict[int, int] = {}
 
     def admit(self, connector: str) -> None:
         """Raises CallError `calls_exceeded` where there is no further call to it. Counts nothing."""
@@ -40,6 +49,19 @@ class Allowance:
         self._of[connector] += 1
         if self.around is not None:
             self.around.count(connector)
+
+    def hold(self, frame: Call) -> None:
+        """The arguments of a call, until `release`. Raises CallError `invalid_arguments` where all are too much."""
+        if not frame.weight:
+            return
+        if sum(self._held.values()) + frame.weight > MAX_HELD:
+            message = f"the arguments of all calls under way take more than {MAX_HELD // MIB} MiB"
+            raise CallError("invalid_arguments", message, hint="await some calls before you make more")
+        self._held[frame.number] = frame.weight
+
+    def release(self, number: int) -> None:
+        """A call has ended."""
+        self._held.pop(number, None)
 
 
 _FEWER = "ask for more in one call, or have the host raise the budget `calls`"

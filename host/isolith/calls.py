@@ -233,6 +233,7 @@ class CallDesk:
         if frame.size > limit and len(codec.dumps(frame.arguments)) > limit:
             message = f"the arguments of {frame.connector or HOST_SHOWN}.{frame.method} are larger than {limit:,} bytes"
             raise CallError("invalid_arguments", message, hint="send less at a time, or an artifact's handle")
+        self._allowance.hold(frame)
         self._allowance.count(frame.connector)
 
     def _judge(self, use: Use) -> str | None:
@@ -295,11 +296,10 @@ class CallDesk:
             use.task = asyncio.create_task(self._make(use))
 
     async def _make(self, use: Use) -> None:
-        connector, method = use.names
         try:
             if self.recorder is not None:
                 await self.recorder.started(use)
-            self.events.append("call_started", call_id=use.call_id, connector=connector, method=method)
+            self.events.append("call_started", call_id=use.call_id, connector=use.names[0], method=use.names[1])
             try:
                 value = await within_time(use, self.budgets, self.events, self._perform)
                 if use.open:
@@ -374,14 +374,14 @@ class CallDesk:
         use.status, use.pending = status, None
         use.forget_arguments()
         self._owed -= 1
+        self._allowance.release(use.number)
         if use.started is not None:
             use.duration_ms = round((time.perf_counter() - use.started) * 1e3, 3)
-        connector, method = use.names
         self.events.append(
             "call_ended",
             call_id=use.call_id,
-            connector=connector,
-            method=method,
+            connector=use.names[0],
+            method=use.names[1],
             status=status,
             duration_ms=use.duration_ms,
             error=use.error.message if use.error else None,

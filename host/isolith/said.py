@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _MAX_WARNINGS = 200
 _MAX_PROGRESS_TEXT = 1000
+_WEIGHT_OF_A_BYTE = 6
+"""Bytes in memory for one of `value_bytes`: what records take; lists of nothing take thirty."""
 
 
 class Said:
@@ -27,7 +29,7 @@ class Said:
         self._events = events
         self._logs = LogKeeper(budgets.log_bytes)
         self._emits_left = budgets.emit_events
-        self._emitted_bytes = 0
+        self._emitted_bytes = self._emitted_weight = 0
         self._cut = False
         self.warnings: list[Diagnostic] = list(warnings)
         self.script: Prepared | None = None
@@ -57,6 +59,7 @@ class Said:
         if isinstance(frame, protocol.Log):
             self._log(frame)
         elif isinstance(frame, protocol.Emit):
+            self._emitted_weight += frame.weight
             self._emit("emit", frame.size, value=frame.value)
         elif isinstance(frame, protocol.Progress):
             text = frame.text and frame.text[:_MAX_PROGRESS_TEXT]
@@ -72,7 +75,8 @@ class Said:
     def _emit(self, name: str, size: int, **parts: object) -> None:
         self._emits_left -= 1
         self._emitted_bytes += size
-        if self._emits_left < 0 or self._emitted_bytes > self._budgets.value_bytes:
+        much = max(self._emitted_bytes, self._emitted_weight // _WEIGHT_OF_A_BYTE)
+        if self._emits_left < 0 or much > self._budgets.value_bytes:
             if not self._cut:
                 limit = self._budgets.emit_events
                 self._events.append("truncated", message=f"more than {limit:,} events emitted: `emit_events`")

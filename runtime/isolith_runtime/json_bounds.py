@@ -62,5 +62,13 @@ def cost_ns(batch: bytes) -> int:
     return len(batch) * _BYTE_NS + digits * _DIGIT_NS + marks
 
 
+def weight(batch: bytes) -> int:
+    """About how many bytes the host holds of it, once it is read."""
+    return len(batch) + batch.count(b",") * _ITEM_BYTES + _openings(batch) * _CONTAINER_BYTES
+
+
+_ITEM_BYTES, _CONTAINER_BYTES = 40, 100
+
+
 def _openings(text: bytes) -> int:
     return text.count(b"[") + text.count(b"{")

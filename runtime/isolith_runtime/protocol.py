@@ -6,7 +6,7 @@ codec, so a value can never look like a frame.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from isolith_runtime import json_bounds
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_FRAMES = 2_000
 """In a batch; a guest of ours writes when it has a thousand."""
+_LIGHT = 16 * 1024
+"""Bytes of a batch that is not worth weighing."""
 _MAX_NAME = 200
 _MAX_LINE = 10_000_000
 LEVELS = ("debug", "info", "warning", "error")
@@ -35,6 +37,8 @@ class Call:
     line: int | None
     size: int
     """Bytes of the batch it came in: at least as large as its arguments."""
+    weight: int = 0
+    """Its share of what that batch takes in the host's memory, where that is much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,8 @@ class Emit:
 
     value: object
     size: int
+    weight: int = 0
+    """As of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +132,11 @@ def parse(batch: bytes) -> list[Frame]:
     frames = cast("list[object]", items)
     if len(frames) > MAX_FRAMES:
         raise ProtocolError(f"a batch of more than {MAX_FRAMES:,} frames")
-    return [_frame(item, len(batch)) for item in frames]
+    found = [_frame(item, len(batch)) for item in frames]
+    if len(batch) < _LIGHT:
+        return found
+    share = json_bounds.weight(batch) // len(found)
+    return [replace(frame, weight=share) if isinstance(frame, (Call, Emit)) else frame for frame in found]
 
 
 def _frame(item: object, size: int) -> Frame:

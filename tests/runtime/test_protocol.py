@@ -225,6 +225,19 @@ def test_too_many_frames() -> None:
         protocol.parse(batch)
 
 
+def test_what_is_large_is_weighed_and_each_frame_has_its_share() -> None:
+    call: list[object] = ["call", 1, "crm", "get", {"ids": [[]] * 9_000}, 1]
+    [alone] = protocol.parse(encoded(call))
+    frames = protocol.parse(encoded(call, ["emit", 1], ["cancel", 1]))
+    [small] = protocol.parse(encoded(["call", 1, "crm", "get", {"ids": [[]] * 9}, 1]))
+    assert isinstance(alone, Call)
+    assert isinstance(small, Call)
+    assert (small.weight, alone.weight > 9_000 * 100) == (0, True)
+    assert [frame.weight for frame in frames if isinstance(frame, (Call, Emit))] == [
+        pytest.approx(alone.weight / 3, 0.01)
+    ] * 2
+
+
 @pytest.mark.parametrize("container", [b"[]", b"{}"])
 def test_too_many_containers(container: bytes) -> None:
     batch = b'[["emit",[' + b",".join([container] * 2 * codec.MAX_CONTAINERS) + b"]]]"

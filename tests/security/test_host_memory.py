@@ -82,6 +82,27 @@ while True:
     await _stays_small(script, code_mode, cpu_ms=600)
 
 
+@pytest.mark.parametrize("kind", ["emit"])
+async def test_lists_that_take_thirty_times_their_text(kind: str, code_mode: CodeMode) -> None:
+    """Those of calls are held as long as these wait for their turn, behind eight that never end."""
+    frame = '["emit",[{}]]' if kind == "emit" else '["call",{{number}},"desk","echo",{{{{"value":[{}]}}}},1]'
+    lists = "[]," * 300_000 + "1"
+    script = f"""
+import os
+for number in range(1, 9):
+    os.write(4, f'[["call",{{number}},"desk","slow",{{{{}}}},1]]'.encode())
+lists = "[]," * 300_000 + "1"
+for number in range(9, 60):
+    os.write(4, f'[{frame.format("{lists}")}]'.encode())
+"the end"
+"""
+    assert len(lists) < 1 << 20
+    with watched() as peak:
+        outcome = await code_mode.execute(script, budgets=Budgets(cpu_ms=6_000, memory_mb=GUEST_MB))
+    assert outcome.status in {"completed", "failed"}
+    assert peak.mb < GUEST_MB + HOST_MB, outcome.error
+
+
 async def _stays_small(script: str, code_mode: CodeMode, *, cpu_ms: int) -> None:
     with watched() as peak:
         outcome = await code_mode.execute(script, budgets=Budgets(cpu_ms=cpu_ms, memory_mb=GUEST_MB))
