@@ -101,7 +101,8 @@ async def _on_http(code_mode: CodeMode, server: Server, address: Address, say: C
         return (await code_mode.runs()).journal
 
     verifier = JournalVerifier(journal) if address.auth else None
-    limits = Limits(per_second=address.rate, burst=round(address.rate * 4), runs=address.runs)
+    requests = max(256, 2 * address.runs)
+    limits = Limits(address.rate, max(1, round(address.rate * 4)), requests, address.runs)
     app = App(code_mode, Door(security_of(address), verifier, limits), server)
     where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     say(f"isolith: serving {where}{MCP_PATH}")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
+from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -24,6 +26,7 @@ from isolith.http.metrics import metrics
 from isolith.http.openapi import openapi
 from isolith.http.problems import Problem, problem_of
 from isolith.http.rates import Limits, Rates
+from isolith.tokens.access import SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -40,12 +43,28 @@ MCP_PATH: Final = "/mcp"
 
 
 @dataclass(frozen=True)
+class OAuth:
+    """Where clients of MCP get their tokens: they are told by the metadata of the resource (RFC 9728).
+
+    `issuer`: the authorization server. `resource`: this server as clients see it, `https://mcp.example.com/mcp`.
+    """
+
+    issuer: str
+    resource: str
+
+
+@dataclass(frozen=True)
 class Door:
-    """Who is let in. `verifier`: None lets everybody in, as nobody named."""
+    """Who is let in.
+
+    `verifier`: of the SDK, that of the journal's tokens or one for the tokens of an authorization server, whose
+    subjects are the principals; None lets everybody in, as nobody named.
+    """
 
     security: TransportSecuritySettings
     verifier: TokenVerifier | None
     limits: Limits = field(default_factory=Limits)
+    oauth: OAuth | None = None
 
 
 class App:
@@ -62,7 +81,7 @@ class App:
         manager = None if server is None else StreamableHTTPSessionManager(server, security_settings=door.security)
         routes = [*_api(self.house), Route("/healthz", self._health), Route("/metrics", self._exposition)]
         if manager is not None:
-            routes.append(Route(MCP_PATH, _mcp(manager, self.house, closed=door.verifier is not None)))
+            routes += _mcp(manager, self.house, door)
 
         @asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -109,12 +128,19 @@ def _api(house: House) -> list[BaseRoute]:
     return [*routes, *(Route(path, Endpoint(house, list(operations))) for path, operations in by_path)]
 
 
-def _mcp(manager: StreamableHTTPSessionManager, house: House, *, closed: bool) -> ASGIApp:
+def _mcp(manager: StreamableHTTPSessionManager, house: House, door: Door) -> list[Route]:
     """MCP, for those who may execute; each request counts as one of its principal's."""
     app = StreamableHTTPASGIApp(manager)
-    if not closed:
-        return app
-    return AuthContextMiddleware(RequireAuthMiddleware(_Counted(app, house), ["execute"]))
+    if door.verifier is None:
+        return [Route(MCP_PATH, app)]
+    described: list[Route] = []
+    where = None
+    if door.oauth is not None:
+        resource = AnyHttpUrl(door.oauth.resource)
+        where = build_resource_metadata_url(resource)
+        described = create_protected_resource_routes(resource, [AnyHttpUrl(door.oauth.issuer)], list(SCOPES))
+    closed = AuthContextMiddleware(RequireAuthMiddleware(_Counted(app, house), ["execute"], where))
+    return [Route(MCP_PATH, closed), *described]
 
 
 class _Counted:

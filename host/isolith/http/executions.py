@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import secrets
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, cast
@@ -137,11 +138,14 @@ class _Beginning:
 
 async def _begun(house: House, beginning: _Beginning) -> Response:
     """Begin, answer when it has ended or the time is over; not before the journal has it: what was answered is kept."""
-    if house.stopping.is_set():
-        raise Problem(503, "stopping", "this host is about to stop: ask again", headers={"Retry-After": "2"})
     given, principal = beginning.given, beginning.access.principal
-    ended = house.rates.begin_run(principal)
-    try:
+    with ExitStack() as undone:
+        ended = house.rates.begin_run(principal)
+        undone.callback(ended)
+        let_in = await house.turn()
+        undone.callback(let_in)
+        if house.stopping.is_set():
+            raise Problem(503, "stopping", "this host is about to stop: ask again", headers={"Retry-After": "2"})
         execution = house.code_mode.start(
             given.script,
             input=given.input,
@@ -150,9 +154,8 @@ async def _begun(house: House, beginning: _Beginning) -> Response:
             principal=principal,
             execution_id=beginning.execution_id,
         )
-    except BaseException:
-        ended()
-        raise
+        undone.pop_all()
+    execution.when_done(let_in)
     execution.when_done(ended)
     return await _answered(house, execution, given.wait_s)
 

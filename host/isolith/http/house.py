@@ -16,7 +16,7 @@ from isolith.journal.errors import UnknownEntry
 from isolith.json_form import to_json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
 
     from isolith.code_mode import CodeMode
     from isolith.durable_runs import DurableRuns
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_TURN_S: Final = 60.0
 _POLL_S: Final = 0.2
 """Seconds between two looks for what another host does."""
 
@@ -42,6 +43,7 @@ class House:
         self.metrics = metrics
         self.stopping = asyncio.Event()
         """Set when the server is to end: what waits answers at once, and nothing new is begun."""
+        self._turns = asyncio.Semaphore(rates.limits.host_runs)
         self._work: set[asyncio.Task[object]] = set()
 
     async def runs(self) -> DurableRuns:
@@ -59,6 +61,16 @@ class House:
             if access.sees_all or found.principal == access.principal:
                 return found
         raise not_found(f"there is no execution {execution_id}, or no longer")
+
+    async def turn(self) -> Callable[[], None]:
+        """Wait for room for one more run; call what is given at its end. Raises Problem where there is none."""
+        try:
+            async with asyncio.timeout(_TURN_S):
+                await self._turns.acquire()
+        except TimeoutError:
+            detail = f"for {_TURN_S:g} seconds this host had no room for another run: ask again"
+            raise Problem(503, "busy", detail, headers={"Retry-After": "5"}) from None
+        return self._turns.release
 
     def begin(self, work: Coroutine[object, object, T]) -> asyncio.Task[T]:
         """Work that goes on when whoever asked for it has gone. Raises Problem where all is to end."""

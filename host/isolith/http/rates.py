@@ -28,6 +28,8 @@ class Limits:
     """Under way; who follows events has one."""
     runs: int = 64
     """Under way on this host."""
+    host_runs: int = 128
+    """Under way on this host for all principals together, about 10 MB each; whoever comes then waits for a turn."""
 
 
 @dataclass(slots=True)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from mcp.server.auth.provider import AccessToken
 from tests.host.http.conftest import app_of, journal_of
 
+from isolith.http import house
+from isolith.http.app import App, Door, OAuth
 from isolith.http.rates import Limits
 from isolith.journal.tokens import NewToken
+from isolith.mcp_server import mcp_server
+from isolith.serve_command import Address
+from isolith.serving import security_of
 from isolith.tokens import mint
 
 if TYPE_CHECKING:
@@ -91,6 +98,24 @@ async def test_too_much_at_a_time_is_told_when_to_come_back(opened: Opened) -> N
     api.bank.answer.set()
 
 
+async def test_whoever_comes_to_a_full_host_waits_for_a_turn(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    api = await opened(Limits(host_runs=1))
+    begun = await api.run("await bank.wait()", wait_s=0)
+    await api.bank.asked.wait()
+    waiting = asyncio.create_task(api.post("/v1/executions", {"script": "6 * 7"}, "eve"))
+    await asyncio.wait([waiting], timeout=0.2)
+    assert not waiting.done()
+    api.bank.answer.set()
+    assert (await waiting).json()["value"] == 42
+    assert (await api.get(f"/v1/executions/{begun['execution_id']}")).json()["value"] == "waited"
+    api.bank.answer.clear()
+    await api.run("await bank.wait()", wait_s=0)
+    monkeypatch.setattr(house, "_TURN_S", 0.01)
+    refused = await api.post("/v1/executions", {"script": "6 * 7"})
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+    api.bank.answer.set()
+
+
 async def test_when_a_token_was_used_last_is_kept(api: Api) -> None:
     await api.get("/v1/executions")
     journal = await journal_of(api.code_mode)
@@ -120,3 +145,35 @@ async def test_what_runs_out_says_so(api: Api) -> None:
     refused = await api.post("/v1/executions", {"script": "1"})
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
     assert (await api.get("/v1/executions")).status_code == 200
+
+
+class Elsewhere:
+    """Knows the tokens of an authorization server."""
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        if token != "of-ada":  # noqa: S105 - of nobody
+            return None
+        return AccessToken(
+            token="-",  # noqa: S106
+            client_id="an app",
+            subject="ada",
+            scopes=["execute", "email"],
+        )
+
+
+async def test_tokens_of_an_authorization_server(api: Api) -> None:
+    server = mcp_server(api.code_mode)
+    oauth = OAuth("https://login.example.com", "https://mcp.example.com/mcp")
+    door = Door(security_of(Address("127.0.0.1", 8000)), Elsewhere(), oauth=oauth)
+    api.app = App(api.code_mode, door, server)
+    api.tokens["ada"] = "of-ada"
+    made = await api.run("1")
+    order = await (await journal_of(api.code_mode)).executions.order(made["execution_id"])
+    assert order.principal == "ada"
+    assert (await api.post("/v1/connectors/bank/reconnect")).status_code == 403
+    refused = await api.post("/mcp", {}, None)
+    where = "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
+    assert (refused.status_code, f'resource_metadata="{where}"' in refused.headers["www-authenticate"]) == (401, True)
+    told = (await api.get("/.well-known/oauth-protected-resource/mcp", None)).json()
+    assert (told["resource"], told["scopes_supported"]) == (oauth.resource, ["execute", "approve", "admin"])
+    assert [server.rstrip("/") for server in told["authorization_servers"]] == [oauth.issuer]

@@ -70,7 +70,7 @@ async def test_a_run_ends_where_it_runs_whoever_is_asked(url: str) -> None:
 
 
 async def test_a_server_that_hangs_keeps_nothing_waiting(url: str) -> None:
-    hung = connect_all(["hung=sleep 1000"], None, None)
+    hung = connect_all(["hung=sleep 1000"])
     with anyio.fail_after(240):
         async with CodeMode([*hung, Bank()], journal=url, warm=True) as code_mode:
             async with httpx2.AsyncClient(
