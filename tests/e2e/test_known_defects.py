@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from typing import TYPE_CHECKING
+import re
+from dataclasses import make_dataclass
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from isolith import Budgets, CodeMode, connector, durable_runs, method
+from isolith import Budgets, CodeMode, McpServer, StdioServer, connector, durable_runs, method
 from isolith.history import load_history
-from isolith.journal.errors import AlreadyDecided, DigestMismatch
+from isolith.journal import NewCall, Order
+from isolith.journal.errors import AlreadyDecided, DigestMismatch, WrongStatus
+from isolith.ledger import LEASE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,6 +169,56 @@ async def test_w9_what_a_run_left_behind_is_cancelled_upstream_and_listed(done: 
     assert done == [("slow", 1), ("slow was cancelled", 1)]
 
 
+async def test_w10_a_server_that_is_not_there_takes_nobody_with_it(done: Done) -> None:
+    gone = McpServer("gone", StdioServer("/no/such/server"))
+    async with CodeMode([shop_of(done), gone]) as code_mode:
+        for _ in range(2):  # nothing of the failure is kept for the next run
+            fine = await code_mode.execute("(await shop.look(n=1))['n']")
+            lost = await code_mode.execute(
+                "try:\n    await gone.look()\nexcept ToolError as error:\n    kind = error.kind\nkind"
+            )
+            assert (fine.value, lost.value) == (1, "tool_unavailable")
+    assert done == [("look", 1)] * 2
+
+
+async def test_w11_a_rollback_undoes_once_and_says_what_nobody_knows(tmp_path: Path) -> None:
+    undone: list[int] = []
+
+    @connector("shop")
+    class Shop:
+        @method(revert=lambda **call: undone.append(call["arguments"]["n"]))
+        async def order(self, n: int) -> int:
+            return n
+
+        @method(policy="ask")
+        async def buy(self, n: int) -> int:
+            return n
+
+    async with CodeMode([Shop], journal=tmp_path / "journal.db", tend=False) as code_mode:
+        paused = await code_mode.execute("[await shop.order(n=1), await shop.order(n=2), await shop.buy(n=3)]")
+        runs = await code_mode.runs()
+        with pytest.raises(WrongStatus, match="is paused: cancel it first"):
+            await code_mode.rollback(paused.execution_id)
+        assert (await runs.cancel(paused.execution_id)).pending == ()
+        assert await runs.pending() == []
+        both = [code_mode.rollback(paused.execution_id) for _ in range(2)]
+        results = await asyncio.gather(*both, return_exceptions=True)
+        assert sorted(type(result).__name__ for result in results) in (
+            ["Leased", "Outcome"],
+            ["Outcome", "WrongStatus"],
+        )
+        assert undone == [2, 1]
+        journal = runs.journal
+        lease = await journal.executions.create(Order("left", "1"), "host/0", LEASE)
+        await journal.calls.start(lease, [NewCall(1, "shop", "order", '{"n":4}', revertible=True)])
+        await journal.executions.move(lease, "failed")
+        left = await code_mode.rollback("left")
+        assert left.status == "failed"
+        [call] = await journal.calls.of("left")
+        assert call.status == "revert_unknown"  # it may have happened: a person has to look
+    assert undone == [2, 1]
+
+
 async def test_w13_who_is_too_late_is_told_what_was_decided(done: Done) -> None:
     async with CodeMode([shop_of(done)]) as code_mode:
         paused = await code_mode.execute("await shop.buy(n=1)")
@@ -199,6 +253,28 @@ for found in gc.get_objects():
     async with CodeMode() as code_mode:
         outcome = await code_mode.execute(script)
     assert [line.message for line in outcome.logs] == ["kept"]
+
+
+Bought: Any = make_dataclass("Row", [("id", int)])
+Priced: Any = make_dataclass("Row", [("price", float)])
+
+
+async def test_w18_no_two_types_of_a_method_share_a_name() -> None:
+    @connector("shop")
+    class Shop:
+        async def prices(self, of: list[Bought]) -> dict[str, Priced]:
+            """Prices."""
+            return {str(each.id): Priced(1.0) for each in of}
+
+    async with CodeMode([Shop]) as code_mode:
+        text = code_mode.catalog.describe("shop.prices", "full").text
+        outcome = await code_mode.execute("await shop.prices(of=[{'id': 7}])")
+    [(bought, _), (priced, _)] = sorted(
+        re.findall(r"class (\w+)\(TypedDict\):\s+(\w+)", text), key=lambda each: each[1]
+    )
+    assert bought != priced
+    assert f"of: list[{bought}]) -> dict[str, {priced}]" in text
+    assert outcome.value == {"7": {"price": 1.0}}
 
 
 async def test_w19_nobody_is_asked_about_a_call_that_cannot_be_made(done: Done) -> None:

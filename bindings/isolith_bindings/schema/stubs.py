@@ -180,7 +180,8 @@ def make(subject: Subject, detail: Detail) -> Stub:
     shown, odd = _arguments(record, names)
     records = {**incoming.records, **({odd.name: odd} if odd else {}), **outgoing.records}
     types = {name: _declaration(item, detail, records, native=subject.native) for name, item in records.items()}
-    line = subject.signature or _signature(subject.name, shown, odd or record.others, result, subject.returns)
+    line = None if names.renamed else subject.signature
+    line = line or _signature(subject.name, shown, odd or record.others, result, subject.returns)
     schemas = {**incoming.sources, **outgoing.sources}
     return Stub(line, types, tuple(_doc(subject, record, detail)), subject.observed, schemas)
 

@@ -23,6 +23,8 @@ class TypeNames:
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        self.renamed = False
+        """Whether a type is not called as it is where it comes from: what names it there names another here."""
         self._schemas: dict[str, list[tuple[object, str]]] = {}
 
     def take(self, name: str) -> None:
@@ -39,6 +41,7 @@ class TypeNames:
         name, number = base, 2
         while name in self._taken or name in _RESERVED:
             name, number = f"{base[: MAX_LENGTH - 4]}{number}", number + 1
+            self.renamed = True
         self._taken.add(name)
         if schema is not None:
             self._schemas.setdefault(text, []).append((schema, name))
