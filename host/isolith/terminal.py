@@ -84,6 +84,9 @@ class Terminal:
         """Everything but the logs, which were shown while the script ran."""
         if outcome.ok:
             self.value(outcome.value)
+        if outcome.truncated and (whole := next((kept for kept in outcome.artifacts if kept.name == "value"), None)):
+            size = f"all of it is {whole.bytes:,} bytes as JSON"
+            self.say(f"the value is shown in part: {size}; `--value-tokens N` shows more", "yellow")
         for warning in outcome.warnings:
             self.diagnostic(warning, "warning")
         if outcome.error:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith.outcome import CallRecord, Diagnostic, Outcome, PendingCall, Usage
+from isolith.outcome import ArtifactRecord, CallRecord, Diagnostic, Outcome, PendingCall, Usage
 from isolith.terminal import Terminal, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Screen(io.StringIO):
@@ -51,6 +55,15 @@ def completed(value: object, **more: object) -> Outcome:
 )
 def test_in_a_pipe_stdout_is_the_value_and_nothing_else(value: object, text: str) -> None:
     assert piped(completed(value, value_type="str")) == (text, "")
+
+
+@pytest.mark.parametrize("shown", [piped, on_screen])
+def test_a_value_that_was_cut_is_said_to_be(shown: Callable[[Outcome], tuple[str, str]]) -> None:
+    whole = ArtifactRecord(handle="art_1", mime="application/json", bytes=70_000, name="value")
+    said = "the value is shown in part: all of it is 70,000 bytes as JSON; `--value-tokens N` shows more\n"
+    assert said in shown(completed(["x"], truncated=True, artifacts=[whole]))[1]
+    assert said not in shown(completed(["x"], artifacts=[whole]))[1]  # a file of the script's own, of that name
+    assert said not in shown(completed(["x"], truncated=True))[1]  # logs were
 
 
 def test_on_a_terminal_the_value_has_its_types() -> None:
