@@ -114,7 +114,9 @@ def _load(path: Path) -> ModuleType:
     try:
         with _on_path(resolved.parent):
             spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to code of the user's
+    except KeyboardInterrupt:  # the person's, not the file's
+        raise
+    except BaseException as error:  # noqa: BLE001 - the border to code of the user's
         sys.modules.pop(name, None)
         _tell(str(path), resolved, error)
     return module
@@ -128,7 +130,9 @@ def _import(spec: str, name: str) -> ModuleType:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             raise ConnectError(f"`{spec}`: there is no module `{error.name}`; is it installed, or here?") from error
         _tell(spec, None, error)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to code of the user's
+    except KeyboardInterrupt:  # the person's, not the file's
+        raise
+    except BaseException as error:  # noqa: BLE001 - the border to code of the user's
         _tell(spec, None, error)
 
 

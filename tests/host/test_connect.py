@@ -208,6 +208,7 @@ WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, or nam
         ("def f():\n    1 / 0\n\nf()\n", "`mine.py`, line 2: raised ZeroDivisionError: division by zero"),
         ("raise RuntimeError", "`mine.py`, line 1: raised RuntimeError"),
         ("import sys\nsys.exit(3)", "`mine.py`, line 2: raised SystemExit: 3"),
+        ("import asyncio\nraise asyncio.CancelledError", "`mine.py`, line 2: raised CancelledError"),
         ("import not_there", "`mine.py`, line 1: raised ModuleNotFoundError: No module named 'not_there'"),
         ("\nimport json\njson.loads('{')", None),
         (
