@@ -109,13 +109,21 @@ def _place(given: str | None, config: ConfigFile | None, configured: str | None)
         return Place(url_of(given), "" if itself else f" --journal {shlex.quote(shown(given))}")
     entry = None if config is None else config.config.journal
     if config is None or entry is None:
-        folder = data_folder()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return Place(f"sqlite:///{folder / 'journal.db'}")
+        return Place(f"sqlite:///{_own_folder() / 'journal.db'}")
     url = Variables(config.path.parent).text(entry.url)
     itself = configured == os.environ.get("ISOLITH_CONFIG")
     url = url if "://" in url else str(config.path.parent.absolute() / url)
     return Place(url_of(url), "" if itself else f" --config {shlex.quote(str(configured))}")
+
+
+def _own_folder() -> Path:
+    folder = data_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        mend = "set ISOLITH_HOME to a folder that you can write, or name a journal with --journal"
+        raise UsageError(f"the journal has no place: {folder} cannot be made: {error.strerror}; {mend}") from error
+    return folder
 
 
 def shown(url: str) -> str:

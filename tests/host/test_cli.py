@@ -171,6 +171,15 @@ def test_ctrl_c_cancels_and_the_outcome_is_printed(code_mode: CodeMode, form: li
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_a_home_that_cannot_be_made_is_no_bug_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ISOLITH_HOME", str(tmp_path / "file" / "home"))
+    result = isolith("run", "-c", "1")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "the journal has no place: " in result.stderr
+    assert "set ISOLITH_HOME to a folder that you can write" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
