@@ -10,7 +10,7 @@ import time
 import psutil
 import pytest
 
-from isolith import CodeMode, connector
+from isolith import Budgets, CodeMode, connector
 from isolith.supply import get_supply
 
 pytestmark = pytest.mark.anyio
@@ -78,32 +78,51 @@ async def test_two_hundred_with_ten_calls_each_see_their_own_and_leave_nothing()
     assert process.memory_info().rss - before < 60 * 2**20
 
 
+PATIENT = Budgets(wall_s=300, call_s=200, cpu_ms=60_000)
+
+
+@connector("gate")
+class Gate:
+    """Blocks the thread it is called on."""
+
+    def __init__(self) -> None:
+        self.entered, self.opened, self.six = threading.Event(), threading.Event(), threading.Barrier(6, timeout=100)
+
+    def wait(self) -> bool:
+        """Until it is opened."""
+        self.entered.set()
+        return self.opened.wait(100)
+
+    def meet(self) -> bool:
+        """Until six are here at once."""
+        return self.six.wait() < 6
+
+
 async def test_a_blocking_function_blocks_no_other_execution(code_mode: CodeMode) -> None:
-    blocked = asyncio.create_task(code_mode.execute("crm.block(seconds=1.5)"))
-    await asyncio.sleep(0.05)
-    begun = time.perf_counter()
-    others = await asyncio.gather(*[code_mode.execute("crm.get(id=1)") for _ in range(5)])
-    assert [outcome.value for outcome in others] == [{"id": 1}] * 5
-    assert (time.perf_counter() - begun < 1, blocked.done()) == (True, False)
-    assert (await blocked).value == "unblocked"
+    gate = Gate()
+    async with CodeMode([gate]) as gated:
+        blocked = asyncio.create_task(gated.execute("gate.wait()", budgets=PATIENT))
+        assert await asyncio.to_thread(gate.entered.wait, 100)
+        others = await asyncio.gather(*[code_mode.execute("crm.get(id=1)") for _ in range(5)])
+        assert [outcome.value for outcome in others] == [{"id": 1}] * 5
+        assert not blocked.done()
+        gate.opened.set()
+        assert (await blocked).value is True
 
 
-async def test_blocking_functions_run_side_by_side(code_mode: CodeMode) -> None:
-    begun = time.perf_counter()
-    outcome = await code_mode.execute("await asyncio.gather(*[crm.block(seconds=0.4) for _ in range(6)])")
-    assert outcome.value == ["unblocked"] * 6
-    assert time.perf_counter() - begun < 6 * 0.4
+async def test_blocking_functions_run_side_by_side() -> None:
+    async with CodeMode([Gate()]) as gated:
+        outcome = await gated.execute("await asyncio.gather(*[gate.meet() for _ in range(6)])", budgets=PATIENT)
+    assert outcome.value == [True] * 6
 
 
 async def test_a_guest_that_computes_does_not_hold_up_the_loop(code_mode: CodeMode) -> None:
-    busy = [asyncio.create_task(code_mode.execute("n = 0\nwhile n < 1_000_000:\n    n += 1\nn")) for _ in range(2)]
-    longest = 0.0
-    while not all(task.done() for task in busy):
-        before = time.perf_counter()
-        await asyncio.sleep(0.005)
-        longest = max(longest, time.perf_counter() - before)
-    assert [task.result().value for task in busy] == [1_000_000] * 2
-    assert longest < 0.5
+    busy = [code_mode.start("while True:\n    pass", budgets=PATIENT) for _ in range(2)]
+    assert (await code_mode.execute("crm.get(id=1)")).value == {"id": 1}
+    for execution in busy:
+        execution.cancel()
+    # Had they held up the loop, they would have ended by their budget before it came to cancel them.
+    assert [(await execution.outcome()).status for execution in busy] == ["cancelled"] * 2
 
 
 def test_each_event_loop_is_served() -> None:
