@@ -35,6 +35,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)  # it installs everything anew: minutes, where the machine is busy
 def test_a_bundled_wheel_needs_neither_npm_nor_a_boot(installed: Path) -> None:
     home = installed / "home"
     environment = {"PATH": str(installed / "venv" / "bin"), "ISOLITH_HOME": str(home), "HOME": str(installed)}
