@@ -55,12 +55,21 @@ def read_address(text: str, hosts: list[str]) -> Address:
     return address
 
 
-def refuse_open(address: Address) -> None:
-    """Raise UsageError where everybody would be let in from other machines."""
-    if not address.auth and (not address.local or address.hosts):
+def entrance(http: str | None, hosts: list[str], *, stdio: bool, auth: bool) -> Address | None:
+    """Where HTTP is served, None for stdio. Raises UsageError, also where other machines would be let in unasked."""
+    if stdio and http:
+        raise UsageError("both `--stdio` and `--http` are given: keep one")
+    if not http:
+        for flag, given in (("--allow-host", bool(hosts)), ("--no-auth", not auth)):
+            if given:
+                raise UsageError(f"`{flag}` is about `--http`, which is not given")
+        return None
+    address = replace(read_address(http, hosts), auth=auth)
+    if not auth and (not address.local or hosts):
         raise UsageError(
             "`--no-auth` lets everybody in who reaches this server: it is for 127.0.0.1 alone, without `--allow-host`"
         )
+    return address
 
 
 def _is_loopback(host: str) -> bool:
@@ -108,16 +117,9 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     pinned: Annotated[list[str] | None, typer.Option("--pin", metavar="PATH", help="Show it before others.")] = None,
 ) -> None:
     """Serve what is connected to MCP clients: execute, search, describe, resume. Starts at the policy `careful`."""
-    if stdio and http:
-        raise UsageError("both `--stdio` and `--http` are given: keep one")
-    if allow_host and not http:
-        raise UsageError("`--allow-host` is about `--http`, which is not given")
-    if no_auth and not http:
-        raise UsageError("`--no-auth` is about `--http`, which is not given")
-    address = read_address(http, allow_host or []) if http else None
+    address = entrance(http, allow_host or [], stdio=stdio, auth=not no_auth)
     if address is not None:
-        address = replace(address, auth=not no_auth, rate=rate, runs=runs, grace_s=grace)
-        refuse_open(address)
+        address = replace(address, rate=rate, runs=runs, grace_s=grace)
     shown = Shown(catalog_tokens, tuple(pinned or ()))
     config = command.read_configuration(configured)
     careful = policy or (None if config and config.config.policy else "careful")

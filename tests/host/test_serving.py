@@ -9,7 +9,7 @@ import pytest
 from isolith import serving
 from isolith.code_mode import CodeMode
 from isolith.errors import UsageError
-from isolith.serve_command import Address, read_address
+from isolith.serve_command import Address, entrance, read_address
 from isolith.serving import security_of, serve_mcp, shared_key
 from isolith_runtime.image.doctor import Finding
 
@@ -60,6 +60,20 @@ def test_others_reach_it_only_where_a_host_is_named(host: str) -> None:
     with pytest.raises(UsageError, match="--allow-host"):
         read_address(f"{host}:80", [])
     assert read_address(f"{host}:80", ["mcp.example.com"]).hosts == ("mcp.example.com",)
+
+
+def test_nobody_is_let_in_unasked_from_elsewhere() -> None:
+    assert entrance(None, [], stdio=True, auth=True) is None
+    served = entrance("127.0.0.1:0", [], stdio=False, auth=False)
+    assert served is not None
+    assert not served.auth
+    for http, hosts in (("127.0.0.1:0", ["a.example"]), ("10.0.0.1:0", ["a.example"])):
+        with pytest.raises(UsageError, match="127.0.0.1 alone"):
+            entrance(http, hosts, stdio=False, auth=False)
+        assert entrance(http, hosts, stdio=False, auth=True) is not None
+    for named, auth in ((["a"], True), ([], False)):
+        with pytest.raises(UsageError, match="is about `--http`"):
+            entrance(None, named, stdio=False, auth=auth)
 
 
 def test_hosts_and_origins_are_checked_for_every_address() -> None:
