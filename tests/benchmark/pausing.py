@@ -1,6 +1,7 @@
 """What it costs to put a run away: bytes, milliseconds to hibernate, to wake, and to replay the same run.
 
-Prints medians and the ratio of waking to replaying; decides nothing.
+Then what the journal costs for each call of a run of 100, in SQLite, against the same run without one and against
+replaying it. Prints medians and ratios; decides nothing.
 """
 
 from __future__ import annotations
@@ -23,6 +24,15 @@ SCRIPTS = {
     "10 MB of data": "rows = [{'n': n, 'name': str(n)} for n in range(50_000)]\nawait bank.pay(amount=1)\nlen(rows)",
     "work before": "t = 0\nfor n in range(1_000_000):\n    t += n & 3\nawait bank.pay(amount=1)\nt",
 }
+
+
+@connector("bank")
+class Plain:
+    """An account that nobody is asked about: without a journal nothing of its runs is kept."""
+
+    async def balance(self) -> int:
+        """What is there."""
+        return 1
 
 
 @connector("bank")
@@ -64,6 +74,42 @@ async def measure(script: str, runs: int) -> tuple[float, float, int]:
     return statistics.median(paused_ms), statistics.median(going_on_ms), size
 
 
+HUNDRED = "for n in range(100):\n    await bank.balance()\n"
+
+
+async def per_call(kept: bool, runs: int) -> float:
+    """Microseconds for each call of a run of 100, with a journal or without: median."""
+    took: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Path(folder) / "journal.db" if kept else None
+        async with CodeMode([Plain], journal=journal, tend=False) as code_mode:
+            for _ in range(runs):
+                begun = time.perf_counter()
+                outcome = await code_mode.execute(HUNDRED)
+                took.append((time.perf_counter() - begun) * 1e6 / 100)
+                assert outcome.status == "completed", outcome.error
+    return statistics.median(took)
+
+
+async def replayed_call(runs: int) -> float:
+    """Microseconds for each call of the same run when it is replayed: what going on takes more with 100 of them."""
+    durable_runs.load_history = functools.partial(load_history, awake=True)  # type: ignore[attr-defined]
+    _, many, _ = await measure(SCRIPTS["100 calls before"], runs)
+    _, none, _ = await measure(SCRIPTS["small"], runs)
+    durable_runs.load_history = load_history  # type: ignore[attr-defined]
+    return (many - none) * 1e3 / 100
+
+
+async def journal_against_replay() -> None:
+    """Print what the journal costs a call."""
+    plain, kept, replayed = await per_call(False, RUNS), await per_call(True, RUNS), await replayed_call(RUNS)
+    cost = kept - plain
+    sys.stdout.write(
+        f"a call without a journal {plain:.0f} us, with one {kept:.0f} us: the journal costs {cost:.0f} us a call;"
+        f" replaying it takes {replayed:.0f} us; journal / replay {cost / replayed:.2f}\n"
+    )
+
+
 async def main() -> None:
     """Print the table."""
     write = sys.stdout.write
@@ -77,6 +123,7 @@ async def main() -> None:
         write(
             f"{name:<20} {size / 1e6:>7.2f} MB {paused:>6.1f} ms {woken:>6.1f} ms {replayed:>6.1f} ms {ratio:>12.2f}\n"
         )
+    await journal_against_replay()
 
 
 if __name__ == "__main__":

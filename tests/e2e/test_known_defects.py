@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 import re
-from dataclasses import make_dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, make_dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -255,8 +255,18 @@ for found in gc.get_objects():
     assert [line.message for line in outcome.logs] == ["kept"]
 
 
-Bought: Any = make_dataclass("Row", [("id", int)])
-Priced: Any = make_dataclass("Row", [("price", float)])
+if TYPE_CHECKING:
+
+    @dataclass
+    class Bought:
+        id: int
+
+    @dataclass
+    class Priced:
+        price: float
+else:  # two types of one name, as two modules may have
+    Bought = make_dataclass("Row", [("id", int)])
+    Priced = make_dataclass("Row", [("price", float)])
 
 
 async def test_w18_no_two_types_of_a_method_share_a_name() -> None:
