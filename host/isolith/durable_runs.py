@@ -193,6 +193,7 @@ class DurableRuns:
         if execution.rollback is not None:
             message = f"the rollback of execution {execution_id} has begun: it is not tried again"
             raise WrongStatus(message, execution.status)
+        await self.journal.cancellations.clear(execution_id)  # whoever asked to end it meant the run before
         return await self._go_on(execution_id, (await self._load(execution_id)).for_retry(), "retry")
 
     async def recover(self, origin: str | None = None) -> list[Outcome]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import secrets
 import sys
 import tempfile
 import time
@@ -73,11 +74,7 @@ async def _measured(url: str, token: str, host: psutil.Process, size: tuple[int,
         async def client() -> None:
             while time.monotonic() < until:
                 start = time.perf_counter()
-                answer = await http.post(f"{url}/v1/executions", json=SCRIPT)
-                while answer.status_code in {429, 503}:  # told when to come back
-                    statuses[answer.status_code] += 1
-                    await asyncio.sleep(int(answer.headers["retry-after"]))
-                    answer = await http.post(f"{url}/v1/executions", json=SCRIPT)
+                answer = await _asked(http, url, statuses)
                 took.append(time.perf_counter() - start)
                 told = answer.json()
                 statuses[answer.status_code, told.get("status"), told.get("value")] += 1
@@ -92,6 +89,21 @@ async def _measured(url: str, token: str, host: psutil.Process, size: tuple[int,
     print(f"lost: {len(begun - kept):,}; answers: {dict(statuses)}")
     print("seconds: " + ", ".join(f"{name} {value:.2f}" for name, value in part.items()))
     print(f"memory of the host: {before / 1e6:,.0f} MB before, {await peaks / 1e6:,.0f} MB at most")
+
+
+async def _asked(http: httpx2.AsyncClient, url: str, statuses: Counter[object]) -> httpx2.Response:
+    """Ask until it is answered, under one key: whatever breaks on the way begins nothing twice."""
+    key = {"Idempotency-Key": secrets.token_hex(8)}
+    while True:
+        try:
+            answer = await http.post(f"{url}/v1/executions", json=SCRIPT, headers=key)
+        except httpx2.TransportError as error:
+            statuses[type(error).__name__] += 1
+            continue
+        if answer.status_code not in {409, 429, 503}:
+            return answer
+        statuses[answer.status_code] += 1
+        await asyncio.sleep(int(answer.headers["retry-after"]))
 
 
 SHARES = {"half": 0.5, "p95": 0.95, "p99": 0.99, "all": 1.0}

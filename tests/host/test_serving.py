@@ -68,7 +68,7 @@ def test_nobody_is_let_in_unasked_from_elsewhere() -> None:
     assert served is not None
     assert not served.auth
     for http, hosts in (("127.0.0.1:0", ["a.example"]), ("10.0.0.1:0", ["a.example"])):
-        with pytest.raises(UsageError, match="127.0.0.1 alone"):
+        with pytest.raises(UsageError, match=r"127\.0\.0\.1 alone"):
             entrance(http, hosts, stdio=False, auth=False)
         assert entrance(http, hosts, stdio=False, auth=True) is not None
     for named, auth in ((["a"], True), ([], False)):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from isolith.http.app import App
 
-HEAD_S: Final = 10.0
+HEAD_S: Final = 30.0
 """Seconds in which a connection has to send the head of its first request. A later one has `_IDLE_S`, and as long."""
 MAX_CONNECTIONS: Final = 4_000
 """Past it, 503 at once: each has memory of its own."""

@@ -7,6 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from mcp.client import Client
+from mcp.server.auth.middleware.auth_context import auth_context_var
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from tests.host.http.conftest import app_of, journal_of
 
@@ -177,3 +180,25 @@ async def test_tokens_of_an_authorization_server(api: Api) -> None:
     told = (await api.get("/.well-known/oauth-protected-resource/mcp", None)).json()
     assert (told["resource"], told["scopes_supported"]) == (oauth.resource, ["execute", "approve", "admin"])
     assert [server.rstrip("/") for server in told["authorization_servers"]] == [oauth.issuer]
+
+
+async def test_mcp_knows_of_no_run_of_another_principal(api: Api) -> None:
+    made = await api.run("await bank.pay(to='Ada')")
+
+    async def resumed(who: str, *scopes: str) -> str:
+        user = AuthenticatedUser(AccessToken(token="-", client_id=who, subject=who, scopes=list(scopes)))  # noqa: S106
+        mark = auth_context_var.set(user)
+        try:
+            async with Client(mcp_server(api.code_mode)) as client:
+                result = await client.call_tool("resume", {"execution_id": made["execution_id"]})
+                begun = await client.call_tool("execute", {"code": "1"})
+        finally:
+            auth_context_var.reset(mark)
+        assert begun.structured_content is not None
+        order = await (await journal_of(api.code_mode)).executions.order(begun.structured_content["execution_id"])
+        assert order.principal == who
+        return str(result.structured_content or result.content)
+
+    assert "paused" in await resumed("ada", "execute")
+    assert "there is no execution" in await resumed("eve", "execute")
+    assert "paused" in await resumed("grace", "execute", "approve")
