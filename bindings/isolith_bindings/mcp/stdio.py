@@ -16,7 +16,7 @@ import shutil
 import signal
 import sys
 from collections import deque
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
 from mcp.client.stdio import get_default_environment
@@ -27,16 +27,18 @@ from isolith_bindings.mcp import guardian
 from isolith_bindings.mcp.failures import StartFailed
 from isolith_bindings.secrets import Secret, redact, remember
 
+_T = TypeVar("_T")
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Coroutine, Mapping
+    import contextvars
+    from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
     from isolith_bindings.mcp.descriptions import Credential, StdioServer
 
+    _Work = Generator[asyncio.Future[object] | None, None, _T] | Coroutine[Any, Any, _T]
     Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
-
-_T = TypeVar("_T")
 
 MAX_MESSAGE = 64 << 20
 """Bytes of one message. A server that sends a longer one is let go of."""
@@ -136,7 +138,11 @@ async def _start(server: StdioServer, program: Program) -> asyncio.subprocess.Pr
         return await _to_the_end(_spawned(server, program, command, env))
     except asyncio.CancelledError:
         if program.process is not None:
-            _end(program.process)
+            try:
+                _signal(program.process, "SIGKILL")
+                await _to_the_end(_ended(program.process))
+            finally:
+                _end(program.process)
         raise
 
 
@@ -144,15 +150,17 @@ async def _spawned(
     server: StdioServer, program: Program, command: str, env: dict[str, str]
 ) -> asyncio.subprocess.Process:
     try:
-        process = await asyncio.create_subprocess_exec(
-            command,
-            *server.args,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=env,
-            cwd=server.cwd,
-            start_new_session=sys.platform != "win32",
+        process = await _Whole(
+            asyncio.create_subprocess_exec(
+                command,
+                *server.args,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=env,
+                cwd=server.cwd,
+                start_new_session=sys.platform != "win32",
+            )
         )
     except OSError as error:
         raise StartFailed(f"{server.place} cannot be started: {error.strerror}") from error
@@ -276,6 +284,37 @@ class _Unstoppable(asyncio.Task[_T]):
         """It is not."""
         del msg
         return False
+
+
+def _unstoppable(
+    loop: asyncio.AbstractEventLoop, work: _Work[_T], *, context: contextvars.Context | None = None, **_: object
+) -> asyncio.Task[_T]:
+    return _Unstoppable(work, loop=loop, context=context)
+
+
+class _Whole(Generic[_T]):
+    """Awaits what makes tasks of its own before it first waits; nothing cancels those either.
+
+    asyncio connects the pipes of a new program in such a task. Where the end of the event loop cancels that one, the
+    start waits for ever: for the end of a program that is only noticed once its pipes are there.
+    """
+
+    def __init__(self, work: Coroutine[object, object, _T]) -> None:
+        self._work = work
+
+    def __await__(self) -> Generator[object, object, _T]:
+        loop = asyncio.get_running_loop()
+        usual = loop.get_task_factory()
+        going = self._work.__await__()
+        loop.set_task_factory(_unstoppable)
+        try:
+            waited_for = next(going)
+        except StopIteration as ended:
+            return ended.value  # type: ignore[no-any-return]
+        finally:
+            loop.set_task_factory(usual)
+        yield waited_for
+        return (yield from going)
 
 
 async def _to_the_end(work: Coroutine[object, object, _T]) -> _T:

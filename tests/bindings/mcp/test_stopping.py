@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 import uuid
+from asyncio.base_subprocess import BaseSubprocessTransport
+from typing import Any
 
 import psutil
 import pytest
@@ -99,6 +101,27 @@ def test_an_event_loop_that_ends_without_closing(kind: str, after_s: float, mark
         await _server(kind, mark).ready(0)
         await _until_running(mark)
         await asyncio.sleep(after_s)
+
+    asyncio.run(main())
+    assert _left(mark) == []
+
+
+@KINDS
+def test_an_event_loop_that_ends_in_the_middle_of_a_start(
+    kind: str, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program runs, and asyncio has not connected its pipes yet: on a busy machine that takes a while."""
+    connect = BaseSubprocessTransport._connect_pipes
+
+    async def slowly(transport: BaseSubprocessTransport, waiter: asyncio.Future[Any] | None) -> None:
+        await asyncio.sleep(0.3)
+        await connect(transport, waiter)
+
+    monkeypatch.setattr(BaseSubprocessTransport, "_connect_pipes", slowly)
+
+    async def main() -> None:
+        await _server(kind, mark).ready(0)
+        await _until_running(mark)
 
     asyncio.run(main())
     assert _left(mark) == []
