@@ -181,6 +181,9 @@ def of_silence(script: Prepared) -> Diagnostic:
 
 def _cpu_message(facts: Facts) -> str:
     used = facts.spent.cpu_ns / 1e6
+    if used < facts.budgets.cpu_ms:
+        left = f"what was left of its {facts.budgets.cpu_ms:,} ms of CPU (`cpu_ms`) after {used:,.0f} ms"
+        return f"the script wrote more at a time than can be read in {left}"
     return f"the script used {used:,.0f} ms of CPU; its budget is {facts.budgets.cpu_ms:,} ms (`cpu_ms`)"
 
 

@@ -114,6 +114,8 @@ class Guest:
         self._loop = asyncio.get_running_loop()
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
+        self._room = threading.Condition()
+        self._in_flight = 0
         self._isolate: Isolate | None = None
         self._stopped: Stop | None = None
         self._frames: list[protocol.Frame] = []
@@ -166,6 +168,8 @@ class Guest:
             if self._isolate is not None:
                 self._isolate.stop(why)
             self._answers.put(None)
+        with self._room:
+            self._room.notify_all()
         if self.state is State.RESTING and not resident:
             self.state = State.RUNNING
             self._supply.threads.submit(lambda: self._depart(End.STOPPED, None))
@@ -257,7 +261,16 @@ class Guest:
             or len(self._frames) >= protocol.MAX_FRAMES
             or any(isinstance(frame, _STREAMED) for frame in frames)
         ):
-            self._report(State.RUNNING)
+            self._say_and_wait()
+
+    def _say_and_wait(self) -> None:
+        """Report what was said, and keep a guest that talks faster than the loop listens: waiting costs it nothing."""
+        with self._room:
+            self._in_flight += self._held  # before it is on its way, so that who has heard it all finds it counted
+        self._report(State.RUNNING)
+        with self._room:
+            while self._in_flight > _HOLD_BYTES and self._stopped is None and not self._loop.is_closed():
+                self._room.wait(_LOOK_S)
 
     def _wait(self) -> bytes | None:
         if self._over:
@@ -325,9 +338,17 @@ class Guest:
             self._inbox.popleft()
             if self._inbox:
                 self._loop.call_soon(self._take)
+            else:
+                self._listened()
         if state is State.GONE:
             # Unmapping one isolate and mapping the next would hold up who waits for this one's outcome.
             self._loop.call_later(_TIDY_S, self._supply.threads.submit, self._tidy)
+
+    def _listened(self) -> None:
+        if self._in_flight:
+            with self._room:
+                self._in_flight = 0
+                self._room.notify_all()
 
 
 def _portions(frames: list[protocol.Frame], state: State) -> list[tuple[list[protocol.Frame], State]]:
@@ -349,6 +370,9 @@ _LINGER_S = 0.02
 
 _TIDY_S = 0.002
 """Seconds after a guest is gone that its isolate is given back and another made ready."""
+
+_LOOK_S = 1.0
+"""Seconds after which a guest that is kept looks whether anybody will listen any more."""
 
 _HOLD_BYTES = 1 << 20
 """What a guest that never rests may say before it is passed on: the host keeps no more of it than it has to."""
