@@ -152,9 +152,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
     max_output_bytes: Annotated[int | None, typer.Option(metavar="N", help="How much of the value is kept.")] = None,
 ) -> None:
     """Run a script and print the value of its last expression."""
-    if json and stream:
-        raise UsageError("both `--json` and `--stream` are given: keep one")
-    form = Form.JSON if json else Form.STREAM if stream else Form.PRETTY
+    form = _form(json=json, stream=stream)
     budgets = {
         "cpu_ms": cpu_ms,
         "fuel": fuel,
@@ -192,6 +190,12 @@ def run(  # noqa: PLR0913 - one parameter a flag
         outcome = Outcome(execution_id="", status="failed", error=internal_error(error))
         answer(outcome, terminal, form)
     raise typer.Exit(outcome.exit_code)
+
+
+def _form(*, json: bool, stream: bool) -> Form:
+    if json and stream:
+        raise UsageError("both `--json` and `--stream` are given: keep one")
+    return Form.JSON if json else Form.STREAM if stream else Form.PRETTY
 
 
 def _under(config: ConfigFile | None, budgets: dict[str, float | None]) -> dict[str, float | None]:
