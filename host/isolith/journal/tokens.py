@@ -129,4 +129,5 @@ def _token(row: Row) -> Token:
     values = dict(row)
     for name in ("created_at", "expires_at", "revoked_at", "used_at"):
         values[name] = None if values[name] is None else from_micros(values[name])
-    return Token(**{**values, "scopes": tuple(values["scopes"].split())})
+    values["scopes"] = tuple(values["scopes"].split())
+    return Token(**values)
