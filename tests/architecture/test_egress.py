@@ -25,6 +25,7 @@ ALLOWED = {
     "bindings/isolith_bindings/egress": {"httpcore2", "socket", "ssl"},
     "bindings/isolith_bindings/mcp": {"httpx2", "ssl"},  # the SDK is handed a client of this library
     "host/isolith/serving.py": {"socket"},  # it listens
+    "host/isolith/http/server.py": {"socket"},  # it is handed what listens
     "bindings/isolith_bindings/openapi/auth.py": {"ssl"},  # a client certificate is loaded; egress connects with it
 }
 # The guest's own file says what there is instead of a network; a host names itself in the journal.
