@@ -152,7 +152,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
     max_output_bytes: Annotated[int | None, typer.Option(metavar="N", help="How much of the value is kept.")] = None,
 ) -> None:
     """Run a script and print the value of its last expression."""
-    form = _form(json=json, stream=stream)
+    form, terminal, kept = _form(json=json, stream=stream), command.terminal(), kept_runs.chosen()
     budgets = {
         "cpu_ms": cpu_ms,
         "fuel": fuel,
@@ -164,7 +164,6 @@ def run(  # noqa: PLR0913 - one parameter a flag
     }
     config = command.read_configuration(configured)
     request = read_request(script, code, data, _under(config, budgets))
-    terminal, kept = command.terminal(), kept_runs.chosen()
     terminal.flags = kept.flags
     try:
         code_mode = CodeMode(
@@ -180,8 +179,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
             reverts=config.config.reverts if config else None,
             questions="pause" if questions == "pause" else None,
         )
-        # Stdout is for the answer: what a connector prints goes with everything else.
-        with redirect_stdout(sys.stderr), terminal.progress() as progress:
+        with redirect_stdout(sys.stderr), terminal.progress() as progress:  # what a connector prints is no answer
             _prepare_image(request, progress)
             outcome = asyncio.run(run_script(code_mode, request, terminal, form, progress))
     except (*command.WRONG_USE, BrokenPipeError):
