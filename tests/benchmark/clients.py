@@ -69,7 +69,8 @@ async def _measured(url: str, token: str, host: psutil.Process, size: tuple[int,
     peaks = asyncio.create_task(_peak(host, ended))
     took, statuses, begun = list[float](), Counter[object](), set[str]()
     async with httpx2.AsyncClient(headers=headers, limits=pool, timeout=900) as http:
-        until = time.monotonic() + seconds
+        began = time.monotonic()
+        until = began + seconds
 
         async def client() -> None:
             while time.monotonic() < until:
@@ -81,11 +82,12 @@ async def _measured(url: str, token: str, host: psutil.Process, size: tuple[int,
                 begun.add(told.get("execution_id", ""))
 
         await asyncio.gather(*(client() for _ in range(clients)))
+        whole = time.monotonic() - began
         ended.set()
         kept = await _kept(http, url)
     took.sort()
     part = {name: took[min(len(took) - 1, int(len(took) * share))] for name, share in SHARES.items()}
-    print(f"{clients:,} clients, {len(took):,} runs, {len(took) / seconds:,.0f} a second")
+    print(f"{clients:,} clients, {len(took):,} runs, {len(took) / whole:,.1f} a second")
     print(f"lost: {len(begun - kept):,}; answers: {dict(statuses)}")
     print("seconds: " + ", ".join(f"{name} {value:.2f}" for name, value in part.items()))
     print(f"memory of the host: {before / 1e6:,.0f} MB before, {await peaks / 1e6:,.0f} MB at most")
