@@ -13,7 +13,7 @@ from isolith.internal import internal_error
 from isolith_bindings.policy import ungoverned
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Iterable, Mapping
+    from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
 
     from isolith.outcome import Status
     from isolith_bindings.connector import Connector
@@ -119,7 +119,7 @@ async def _told(connectors: list[Connector], execution_id: str, *, final: bool) 
     await _run(held, execution_id)
 
 
-async def _run(hooks: list[Coroutine[object, object, None]], execution_id: str) -> None:
+async def _run(hooks: Sequence[Coroutine[object, object, None]], execution_id: str) -> None:
     ends = (asyncio.wait_for(hook, HOOK_S) for hook in hooks)
     for result in await asyncio.gather(*ends, return_exceptions=True):
         if isinstance(result, Exception):
