@@ -160,8 +160,11 @@ class SearchIndex:
         """What holds most of the words of the query."""
         explicit = [term for term in terms if term.meanings and not term.implied]
         entries = self._entries
-        fits = None if scope == _ALL else lambda row: scope.holds(entries[row])
-        rows = self._postings.best(explicit, len(entries), MAX_CANDIDATES, fits)
+
+        def fits(row: int) -> bool:
+            return scope.holds(entries[row])
+
+        rows = self._postings.best(explicit, len(entries), MAX_CANDIDATES, None if scope == _ALL else fits)
         return (entries[row] for row in rows)
 
     def _begins(self, beginning: str) -> list[str]:
