@@ -66,7 +66,7 @@ def _any_of(types: object, depth: int) -> JsonSchema:
     if any(isinstance(kind, str) and kind not in _TYPES for kind in listed):
         return {}
     names = [kind for kind in listed if isinstance(kind, str)]
-    schemas = [_within(kind, depth) for kind in listed if isinstance(kind, dict)]
+    schemas = [_within(cast("object", kind), depth) for kind in listed if isinstance(kind, dict)]
     if not schemas:
         return {"type": names[0] if len(names) == 1 else names}
     return {"anyOf": [*([{"type": names}] if names else []), *schemas]}
@@ -95,7 +95,9 @@ def _one_or_more(part: object, depth: int) -> object:
 
 
 def _each(parts: object, depth: int) -> object:
-    return {name: _within(part, depth) for name, part in _members(parts).items()} if isinstance(parts, dict) else parts
+    if not isinstance(parts, dict):
+        return parts
+    return {name: _within(part, depth) for name, part in cast("dict[str, object]", parts).items()}
 
 
 def _members(parts: object) -> dict[str, object]:
