@@ -14,11 +14,11 @@ from urllib.parse import quote
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 
 @contextmanager
-def cluster() -> Iterator[str]:
+def cluster() -> Generator[str]:
     """A cluster on a socket in a folder of its own, and its URL; gone afterwards."""
     programs = _programs()
     folder = Path(tempfile.mkdtemp(prefix="isolith-pg-"))

@@ -58,8 +58,8 @@ def test_its_status_is_a_line(tmp_path: Path) -> None:
     shown = CliRunner().invoke(cli.app, ["connectors", "status", *specs])
     assert shown.exit_code == 1
     # Each as soon as it is known, in any order.
-    good, broken = sorted(line for line in shown.stdout.splitlines() if not line.startswith(" "))
-    assert good == "good: ready"
+    ready, broken = sorted(line for line in shown.stdout.splitlines() if not line.startswith(" "))
+    assert ready == "good: ready"
     assert broken.startswith(f"shop: failed: {tmp_path / 'shop.json'}")
     renewed = CliRunner().invoke(cli.app, ["connectors", "reconnect", "shop", *specs])
     assert renewed.exit_code == 1

@@ -66,7 +66,7 @@ def _any_of(types: object, depth: int) -> JsonSchema:
     if any(isinstance(kind, str) and kind not in _TYPES for kind in listed):
         return {}
     names = [kind for kind in listed if isinstance(kind, str)]
-    schemas = [_within(cast("object", kind), depth) for kind in listed if isinstance(kind, dict)]
+    schemas = [_rewritten(cast("JsonSchema", kind), depth + 1) for kind in listed if isinstance(kind, dict)]
     if not schemas:
         return {"type": names[0] if len(names) == 1 else names}
     return {"anyOf": [*([{"type": names}] if names else []), *schemas]}

@@ -30,6 +30,10 @@ _C = schema.calls.c
 _OUTCOME_MIME: Final = "application/json"
 
 
+_UNKNOWN: Final[tuple[CallStatus, ...]] = ("unknown",)
+_STARTED: Final[tuple[CallStatus, ...]] = ("started",)
+
+
 class Calls:
     """The calls of a journal's executions. Writing needs the execution's lease, except for what comes too late."""
 
@@ -135,7 +139,7 @@ class Calls:
             transaction.hold(lease)
             asked = _load(transaction.connection, lease.execution_id, number)["asked"] + 1
             values: Row = {"asked": asked, **_question(reason, effect, expires_at)}
-            return call_of(_move(transaction, lease.execution_id, number, "pending_approval", values, ("unknown",)))
+            return call_of(_move(transaction, lease.execution_id, number, "pending_approval", values, _UNKNOWN))
 
         return await self._store.write(work, hard=True)
 
@@ -151,7 +155,7 @@ class Calls:
             transaction.hold(lease)
             asked = _load(transaction.connection, lease.execution_id, number)["asked"] + 1
             values: Row = {"asked": asked, **_question(reason, None, expires_at), "question": question}
-            return call_of(_move(transaction, lease.execution_id, number, "pending_approval", values, ("started",)))
+            return call_of(_move(transaction, lease.execution_id, number, "pending_approval", values, _STARTED))
 
         return await self._store.write(work, hard=True)
 
