@@ -9,7 +9,7 @@ import structlog
 from hypothesis import HealthCheck, settings
 from tests.postgres import cluster
 
-from isolith.supply import get_supply
+from isolith.run.supply import get_supply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

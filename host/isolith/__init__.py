@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from isolith.approvals.terms import GrantTerms
 from isolith.budgets import UNLIMITED, Budgets, HostPolicy
 from isolith.code_mode import CodeMode
+from isolith.durable.reverts import Revert
 from isolith.errors import BudgetError, ConnectError, IsolithError, UsageError
-from isolith.execution import Execution
 from isolith.outcome import Diagnostic, Outcome, Usage
-from isolith.reverts import Revert
+from isolith.run.execution import Execution
 from isolith_bindings.connector import CallContext
 from isolith_bindings.errors import CallError
 from isolith_bindings.functions import connector, method

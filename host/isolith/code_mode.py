@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING, Self
 
 import anyio.to_thread
 
-from isolith import gradual
 from isolith.approvals.grants import Grants
 from isolith.approvals.linking import Links, key_of_links
 from isolith.budgets import Budgets, HostPolicy
-from isolith.durability import Durable
-from isolith.durable_runs import Doors, DurableRuns, owner_name
+from isolith.durable.durability import Durable
+from isolith.durable.durable_runs import Doors, DurableRuns, owner_name
+from isolith.durable.handing_over import hand_over, heed
+from isolith.durable.journals import Journals
+from isolith.durable.ledger import Ledger
+from isolith.durable.reverts import reverts_of
+from isolith.durable.rollback import Undoer
 from isolith.errors import UsageError
-from isolith.execution import Execution
-from isolith.handing_over import hand_over, heed
 from isolith.journal.errors import JournalError
-from isolith.journals import Journals
-from isolith.ledger import Ledger
-from isolith.order import Order
-from isolith.readiness import PATIENCE_S, may_ask, wait_ready
-from isolith.result_type import ResultTypes
-from isolith.reverts import reverts_of
-from isolith.rollback import Undoer
-from isolith.snippet_calls import Nested, Nesting
-from isolith.snippet_methods import SnippetCatalog
-from isolith.snippets import Snippets
-from isolith.supply import get_supply, ready_supply
-from isolith.type_checker import type_checker
+from isolith.run import gradual
+from isolith.run.execution import Execution
+from isolith.run.order import Order
+from isolith.run.readiness import PATIENCE_S, may_ask, wait_ready
+from isolith.run.result_type import ResultTypes
+from isolith.run.supply import get_supply, ready_supply
+from isolith.run.type_checker import type_checker
+from isolith.snippets.calls import Nested, Nesting
+from isolith.snippets.library import Snippets
+from isolith.snippets.methods import SnippetCatalog
 from isolith_bindings.functions import as_connector
 from isolith_bindings.policy import Policy, Preset, as_policy, govern
 
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
     from isolith.approvals.linking import Key
     from isolith.approvals.terms import GrantTerms
-    from isolith.checking import CheckMode
-    from isolith.history import History
+    from isolith.calling.questions import Questions
+    from isolith.durable.history import History
+    from isolith.durable.reverts import Revert
     from isolith.journal.journal import Journal
     from isolith.outcome import Outcome
-    from isolith.questions import Questions
-    from isolith.reverts import Revert
-    from isolith.type_checker import Types
+    from isolith.run.checking import CheckMode
+    from isolith.run.type_checker import Types
     from isolith_bindings.connector import CallContext, Connector
     from isolith_runtime.driver import Supply
     from isolith_runtime.engine import Variant

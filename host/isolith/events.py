@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from isolith.telling import Teller
+    from isolith.durable.telling import Teller
 
 MAX_EVENTS = 20_000
 """How many events of one execution are kept; past it one `truncated` event, then only the outcome."""

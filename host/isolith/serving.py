@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
+from isolith.command_line.kept_runs import chosen
 from isolith.errors import UsageError
 from isolith.folders import data_folder
 from isolith.http.app import MCP_PATH, App, Door
 from isolith.http.rates import Limits
 from isolith.http.server import WebServer
-from isolith.kept_runs import chosen
 from isolith.key_file import kept_key
-from isolith.mcp_server import mcp_server
-from isolith.self_test import trip_limits
+from isolith.mcp.server import mcp_server
+from isolith.run.self_test import trip_limits
 from isolith.tokens.verifier import JournalVerifier
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from mcp.server import Server
 
     from isolith.code_mode import CodeMode
+    from isolith.command_line.serve_command import Address
     from isolith.instructions import Shown
     from isolith.journal.journal import Journal
     from isolith.outcome import Outcome
-    from isolith.serve_command import Address
 
 _BACKLOG = 1024
 """Connections that wait to be taken: a thousand clients may come at once."""

@@ -12,7 +12,7 @@ import os
 import statistics
 import time
 
-from isolith.type_checker import type_checker, types_of
+from isolith.run.type_checker import type_checker, types_of
 from isolith_bindings.check import check
 from isolith_bindings.connector import JsonSchema, Method
 from isolith_bindings.testing import RecordingConnector

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from isolith import CodeMode, connector
-from isolith.supply import get_supply
+from isolith.run.supply import get_supply
 from isolith_runtime.isolate import Isolate
 
 # By name, because type checkers run without the extra `benchmark`.

@@ -14,8 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from isolith import CodeMode, connector, durable_runs, method
-from isolith.history import load_history
+from isolith import CodeMode, connector, method
+from isolith.durable import durable_runs
+from isolith.durable.history import load_history
 
 RUNS = 9
 SCRIPTS = {

@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.conformance.everything_asking import ASKING, PROMPT, asked_prompt, asked_tool
 
 from isolith import CodeMode
-from isolith.mcp_server import mcp_server
-from isolith.serve_command import Address
+from isolith.command_line.serve_command import Address
+from isolith.mcp.server import mcp_server
 from isolith.serving import security_of
 from isolith_bindings.connector import Method
 

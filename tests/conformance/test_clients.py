@@ -19,7 +19,7 @@ from tests.conformance.inspector import Era, Inspector, inspector
 from tests.npm import missing
 
 from isolith import CodeMode, connector, method
-from isolith.mcp_server import mcp_server
+from isolith.mcp.server import mcp_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Coroutine

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from isolith import CallContext, CallError, CodeMode, connector, method
-from isolith.supply import get_supply
+from isolith.run.supply import get_supply
 from isolith_bindings.policy import Policy
 from isolith_bindings.rules import Rule
 

@@ -18,7 +18,7 @@ from mcp_types import CallToolResult, ResourceLink, TextContent, TextResourceCon
 from tests.benchmark.relevance.corpus import CATALOGUES, Listed
 
 from isolith import CodeMode, connector, method
-from isolith.mcp_server import mcp_server
+from isolith.mcp.server import mcp_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from isolith.execution import Execution
     from isolith.outcome import Outcome
+    from isolith.run.execution import Execution
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from isolith import CodeMode, OpenApi, cli
+from isolith import CodeMode, OpenApi
+from isolith.command_line import cli
 from isolith_bindings.functions import as_connector
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isolith import Budgets, CodeMode, Outcome
-from isolith.supply import get_supply
+from isolith.run.supply import get_supply
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Crm

@@ -9,7 +9,7 @@ import pytest
 from tests.bindings.check.corpus import SCRIPTS, Script, scripts, shop
 
 from isolith import CodeMode
-from isolith.check_command import parse_in_guest
+from isolith.command_line.check_command import parse_in_guest
 from isolith_bindings.check.surroundings import ABSENT, BUILTINS, is_there
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ import pytest
 from mcp import Client
 
 from isolith import CodeMode, McpServer, StdioServer, connector, method
-from isolith.connectors_command import status_of
+from isolith.command_line.connectors_command import status_of
+from isolith.command_line.serve_command import Address
 from isolith.http.app import App, Door
-from isolith.mcp_server import mcp_server
-from isolith.serve_command import Address
+from isolith.mcp.server import mcp_server
 from isolith.serving import security_of
 from isolith_bindings.policy import ungoverned
 

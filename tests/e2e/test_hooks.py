@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import Budgets, CallError, CodeMode, Policy, Rule, gradual
+from isolith import Budgets, CallError, CodeMode, Policy, Rule
+from isolith.durable.ledger import LEASE
 from isolith.journal import Journal, NewCall, Order, Settings
-from isolith.ledger import LEASE
+from isolith.run import gradual
 from isolith_bindings.testing import RecordingConnector
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import Budgets, CodeMode, McpServer, StdioServer, connector, durable_runs, method
-from isolith.history import load_history
+from isolith import Budgets, CodeMode, McpServer, StdioServer, connector, method
+from isolith.durable import durable_runs
+from isolith.durable.history import load_history
+from isolith.durable.ledger import LEASE
 from isolith.journal import NewCall, Order
 from isolith.journal.errors import AlreadyDecided, DigestMismatch, WrongStatus
-from isolith.ledger import LEASE
 
 if TYPE_CHECKING:
     from pathlib import Path

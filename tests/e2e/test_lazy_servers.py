@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from isolith import CodeMode, gradual
+from isolith import CodeMode
+from isolith.run import gradual
 from isolith_bindings.mcp.connector import McpServer
 from isolith_bindings.mcp.descriptions import StdioServer
 from isolith_bindings.mcp.scopes import Sharing

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from isolith import Budgets, CodeMode, connector
-from isolith.supply import get_supply
+from isolith.run.supply import get_supply
 
 pytestmark = pytest.mark.anyio
 

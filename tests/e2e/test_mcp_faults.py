@@ -20,7 +20,7 @@ import pytest
 from tests.bindings.mcp.faulty_http import Faulty, Handler, faulty_http
 from typer.testing import CliRunner, Result
 
-from isolith import cli
+from isolith.command_line import cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import CodeMode, asking, connector, durable_runs, method
+from isolith import CodeMode, connector, method
 from isolith import code_mode as code_mode_module
-from isolith.history import History, load_history
+from isolith.calling import asking
+from isolith.durable import durable_runs
+from isolith.durable.history import History, load_history
 from isolith.journal.errors import AlreadyDecided, DigestMismatch
 
 if TYPE_CHECKING:

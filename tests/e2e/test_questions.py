@@ -17,8 +17,8 @@ from isolith_bindings.mcp.descriptions import StdioServer
 from isolith_bindings.mcp.options import Options
 
 if TYPE_CHECKING:
+    from isolith.calling.questions import Asked, Questions
     from isolith.outcome import Outcome
-    from isolith.questions import Asked, Questions
 
 pytestmark = pytest.mark.anyio
 SERVER = Path(__file__).parents[2] / "fixtures" / "mcp" / "sdk_server.py"

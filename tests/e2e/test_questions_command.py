@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from isolith import cli
+from isolith.command_line import cli
 
 pytestmark = pytest.mark.slow
 SERVER = Path(__file__).parents[2] / "fixtures" / "mcp" / "sdk_server.py"

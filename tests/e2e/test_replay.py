@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from isolith import CodeMode, durable_runs
-from isolith.history import load_history
+from isolith import CodeMode
+from isolith.durable import durable_runs
+from isolith.durable.history import load_history
 from isolith_bindings.errors import CallError
 from isolith_bindings.testing import RecordingConnector, a_method
 from isolith_runtime.isolate import Isolate

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import create_model
 
-from isolith import CodeMode, UsageError, connector, durable_runs, method
-from isolith.history import load_history
+from isolith import CodeMode, UsageError, connector, method
+from isolith.durable import durable_runs
+from isolith.durable.history import load_history
 
 if TYPE_CHECKING:
     from pathlib import Path

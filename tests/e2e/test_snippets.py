@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from isolith import Budgets, CodeMode, Policy, Rule, UsageError, connector, method
+from isolith.durable.ledger import LEASE
 from isolith.journal import Journal, NewCall, Order, Settings
 from isolith.journal.errors import WrongStatus
-from isolith.ledger import LEASE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,8 +9,8 @@ import pytest
 import trustme
 from typer.testing import CliRunner, Result
 
-from isolith import cli
-from isolith.documents import parse_json
+from isolith.command_line import cli
+from isolith.configuration.documents import parse_json
 
 CANARY = "canary-5417-secret"
 SCHEMES: dict[str, object] = {

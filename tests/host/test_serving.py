@@ -8,8 +8,8 @@ import pytest
 
 from isolith import serving
 from isolith.code_mode import CodeMode
+from isolith.command_line.serve_command import Address, entrance, read_address
 from isolith.errors import UsageError
-from isolith.serve_command import Address, entrance, read_address
 from isolith.serving import security_of, serve_mcp, shared_key
 from isolith_runtime.image.doctor import Finding
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.bindings.check.corpus import shop
 
-from isolith import CodeMode, checking
+from isolith import CodeMode
 from isolith.errors import UsageError
-from isolith.type_checker import TypeChecker, Types, type_checker
+from isolith.run import checking
+from isolith.run.type_checker import TypeChecker, Types, type_checker
 
 pytestmark = pytest.mark.anyio
 

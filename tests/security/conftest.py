@@ -10,7 +10,7 @@ from tests.security.broken_connector import BrokenConnector
 from tests.security.desk import CANARY, SPARING, Desk, api
 
 from isolith import CodeMode
-from isolith.supply import get_supply
+from isolith.run.supply import get_supply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

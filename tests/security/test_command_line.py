@@ -9,7 +9,8 @@ import pytest
 from tests.security.samples import done_list
 from typer.testing import CliRunner
 
-from isolith import Outcome, cli
+from isolith import Outcome
+from isolith.command_line import cli
 from isolith.outcome import BUDGET_KINDS
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, cast
 import anyio.to_thread
 
 from isolith.budgets import CEILINGS, Budgets
+from isolith.calling.resuming import stand
+from isolith.command_line.terminal import visible
 from isolith.errors import UsageError
 from isolith.instructions import INSTRUCTIONS, execute_description
 from isolith.internal import internal_error
 from isolith.journal.errors import JournalError
-from isolith.mcp_view import model_view, said_of
-from isolith.misdirected import misdirected
+from isolith.mcp.view import model_view, said_of
 from isolith.outcome import Diagnostic
-from isolith.resuming import stand
-from isolith.terminal import visible
+from isolith.run.misdirected import misdirected
 from isolith_bindings.errors import CallError
 from isolith_bindings.listing import DEFAULT_BUDGET
 from isolith_bindings.schema.validate import Validator

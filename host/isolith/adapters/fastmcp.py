@@ -17,7 +17,7 @@ from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from fastmcp.server import create_proxy
 from mcp.shared.memory import create_client_server_memory_streams
 
-from isolith.mcp_server import mcp_server
+from isolith.mcp.server import mcp_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -14,9 +14,9 @@ from pydantic_ai.exceptions import ToolFailed
 
 from isolith.adapters.agent_tools import AgentTools, Answer, agent_tools
 from isolith.budgets import Budgets
+from isolith.calling.resuming import stand
 from isolith.journal.errors import AlreadyDecided
 from isolith.json_form import to_json_form
-from isolith.resuming import stand
 
 if TYPE_CHECKING:
     from isolith.code_mode import CodeMode

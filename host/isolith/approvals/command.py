@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isolith import command, kept_runs
 from isolith.approvals.grants import Grants
 from isolith.approvals.links import read, token_in
 from isolith.approvals.terms import GrantTerms, read_duration
-from isolith.command import Json, guarded
+from isolith.command_line import command, kept_runs
+from isolith.command_line.command import Json, guarded
+from isolith.command_line.kept_runs import Call, Stay, Which, Who, in_journal, journalled, user, with_code_mode
+from isolith.command_line.run_command import Form, answer
 from isolith.errors import UsageError
 from isolith.json_form import to_json_text
-from isolith.kept_runs import Call, Stay, Which, Who, in_journal, journalled, user, with_code_mode
-from isolith.run_command import Form, answer
 
 if TYPE_CHECKING:
     from isolith.code_mode import CodeMode
+    from isolith.command_line.terminal import Terminal
     from isolith.journal.journal import Journal
     from isolith.journal.model import Call as JournalCall
     from isolith.journal.model import Decision, Grant, Verdict
     from isolith.outcome import Outcome
-    from isolith.terminal import Terminal
 
 grants = typer.Typer(help="Calls that are made without a question: so many, until some time.", no_args_is_help=True)
 

@@ -15,9 +15,9 @@ from isolith.key_file import kept_key
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from isolith.durable_runs import DurableRuns
+    from isolith.durable.durable_runs import DurableRuns
+    from isolith.durable.journals import Journals
     from isolith.journal.model import Call, Decision, Verdict
-    from isolith.journals import Journals
     from isolith.outcome import Outcome
 
     Key = bytes | str | Callable[[], bytes]

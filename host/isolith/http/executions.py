@@ -22,12 +22,12 @@ from isolith.journal.executions import Filter
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from isolith.execution import Execution
     from isolith.http.models import ExecutionsQuery, NewExecution, Undoing, Waiting
     from isolith.http.operations import Asked
     from isolith.journal.model import Execution as Kept
     from isolith.journal.requests import Claim
     from isolith.outcome import Outcome
+    from isolith.run.execution import Execution
     from isolith.tokens import Access
 
 KEY_HEADER: Final = "Idempotency-Key"

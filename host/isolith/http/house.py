@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
     from isolith.code_mode import CodeMode
-    from isolith.durable_runs import DurableRuns
+    from isolith.durable.durable_runs import DurableRuns
     from isolith.http.metrics import Metrics
     from isolith.http.rates import Rates
     from isolith.journal.journal import Journal

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-    from isolith.execution import Execution
     from isolith.outcome import Outcome
+    from isolith.run.execution import Execution
 
 
 def metrics() -> Metrics | None:

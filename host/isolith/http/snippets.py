@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from isolith.http.house import as_json, json_response
 from isolith.http.problems import not_found
-from isolith.snippets import methods_of
+from isolith.snippets.library import methods_of
 
 if TYPE_CHECKING:
     from starlette.responses import Response

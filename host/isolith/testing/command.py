@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isolith import command
 from isolith.budgets import Budgets
 from isolith.code_mode import CodeMode
-from isolith.command import Configured, Connect, PolicyName, guarded
+from isolith.command_line import command
+from isolith.command_line.command import Configured, Connect, PolicyName, guarded
 from isolith.errors import UsageError
 from isolith.json_form import to_json_text
 from isolith.testing.cases import find_cases
@@ -23,8 +23,8 @@ from isolith.testing.suite import run_cases, write_expectation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from isolith.config import ConfigFile
-    from isolith.terminal import Terminal
+    from isolith.command_line.terminal import Terminal
+    from isolith.configuration.config import ConfigFile
     from isolith.testing.cases import Case
     from isolith.testing.expectation import Expectation
     from isolith.testing.suite import Result

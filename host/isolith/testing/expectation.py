@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from isolith.documents import explain, read_document
+from isolith.configuration.documents import explain, read_document
 from isolith.errors import UsageError
 from isolith.json_form import to_json_form, to_json_text
 from isolith.outcome import Kind, Status

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from isolith.mcp_view import said_of
+from isolith.mcp.view import said_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

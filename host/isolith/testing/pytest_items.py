@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import command
 from isolith.budgets import Budgets
 from isolith.code_mode import CodeMode
+from isolith.command_line import command
 from isolith.errors import UsageError
-from isolith.mcp_view import said_of
+from isolith.mcp.view import said_of
 from isolith.testing.cases import Case, script_of
 from isolith.testing.expectation import read_expectation
 from isolith.testing.suite import Result, run_case

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isolith.budgets import CEILINGS
+from isolith.command_line.request import read_script
 from isolith.json_form import to_json_text
-from isolith.request import read_script
 from isolith.testing.expectation import differences, expected_of
 
 if TYPE_CHECKING:

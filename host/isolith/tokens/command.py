@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from isolith import command
 from isolith.approvals.terms import read_duration
-from isolith.command import Json, guarded
+from isolith.command_line import command
+from isolith.command_line.command import Json, guarded
+from isolith.command_line.kept_runs import journal_url, journalled, user
+from isolith.durable.journals import open_journal
 from isolith.errors import UsageError
-from isolith.journals import open_journal
 from isolith.json_form import to_json_text
-from isolith.kept_runs import journal_url, journalled, user
 from isolith.tokens.access import SCOPES, as_scopes
 from isolith.tokens.secret import mint
 

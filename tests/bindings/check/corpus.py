@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isolith.connect import connect_all
+from isolith.configuration.connect import connect_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

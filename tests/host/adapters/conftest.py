@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isolith import CodeMode, connector, method
-from isolith.supply import get_supply
+from isolith.run.supply import get_supply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

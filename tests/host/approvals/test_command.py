@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from typer.testing import CliRunner, Result
 
-from isolith import cli, kept_runs
+from isolith.command_line import cli, kept_runs
 from isolith_bindings.secrets import MASK, redact
 
 if TYPE_CHECKING:

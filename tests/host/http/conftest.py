@@ -13,10 +13,10 @@ import httpx2
 import pytest
 
 from isolith import CodeMode, connector, method
+from isolith.command_line.serve_command import Address
 from isolith.http.app import App, Door
 from isolith.http.rates import Limits
 from isolith.journal.tokens import NewToken
-from isolith.serve_command import Address
 from isolith.serving import security_of
 from isolith.tokens import Scope, mint
 from isolith.tokens.verifier import JournalVerifier

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from isolith import CodeMode
+from isolith.command_line.serve_command import Address
 from isolith.errors import UsageError
 from isolith.http.app import App, Door
-from isolith.serve_command import Address
 from isolith.serving import security_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from tests.host.http.conftest import Bank, app_of, journal_of
 
 from isolith import CodeMode
-from isolith.connect import connect_all
+from isolith.configuration.connect import connect_all
 
 if TYPE_CHECKING:
     from pathlib import Path

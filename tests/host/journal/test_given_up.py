@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isolith import CodeMode, connector
-from isolith.ledger import Ledger
+from isolith.durable.ledger import Ledger
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from tests.host.journal.crasher import Killer
 
 from isolith import CodeMode, connector, method
+from isolith.durable.ledger import LEASE
 from isolith.journal import Journal, NewCall, Order
-from isolith.ledger import LEASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

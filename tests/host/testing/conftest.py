@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from isolith.cli import app
-from isolith.supply import get_supply
+from isolith.command_line.cli import app
+from isolith.run.supply import get_supply
 
 if TYPE_CHECKING:
     from collections.abc import Callable

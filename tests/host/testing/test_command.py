@@ -105,7 +105,7 @@ def test_a_bug_of_ours_is_an_error_and_ends_with_5(
     def broken(*_: object) -> None:
         raise RuntimeError("of ours")
 
-    monkeypatch.setattr("isolith.execution.prepare", broken)
+    monkeypatch.setattr("isolith.run.execution.prepare", broken)
     done = run("cases", "--junit", "results.xml", "--update")
     assert done.exit_code == 5
     (suite,) = ET.fromstring((folder / "results.xml").read_bytes())  # noqa: S314 - ours

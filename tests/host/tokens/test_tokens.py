@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from isolith.cli import app
+from isolith.command_line.cli import app
 from isolith.errors import UsageError
 from isolith.tokens import ALL, Access, mint, read
 from isolith.tokens.access import as_scopes

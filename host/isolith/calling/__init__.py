@@ -1,0 +1,1 @@
+"""The calls of one run: admitted, judged, asked about, made, answered."""

@@ -1,0 +1,80 @@
+"""Asking a person about one call: first whether it could be made at all, then what it would do, then the question."""
+
+from __future__ import annotations
+
+import inspect
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, cast
+
+from isolith.calling.waiting import pending_call, put_down
+from isolith_bindings.connector import Checks
+from isolith_bindings.policy import ungoverned
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from isolith.calling.use import Use
+    from isolith.durable.record import CallRecorder
+    from isolith.journal.model import Call
+    from isolith.outcome import PendingCall
+    from isolith_bindings.connector import CallContext, Suspended
+
+EXPIRY = timedelta(days=7)
+"""How long a question waits, where the host does not say otherwise. Nobody's answer ends the run."""
+
+_MAX_EFFECT = 4000
+
+
+class Asker:
+    """Asks for one execution. `context` makes what a preview is called with; `expiry`: how long a question waits."""
+
+    def __init__(
+        self, recorder: CallRecorder, context: Callable[[Use], CallContext], expiry: timedelta | None = None
+    ) -> None:
+        self._recorder = recorder
+        self._context = context
+        self._expiry = EXPIRY if expiry is None else expiry
+
+    async def ask(self, use: Use, reason: str) -> PendingCall | None:
+        """Put the question; None where a grant answers it. Raises CallError for what could not be made anyway."""
+        _check(use)
+        effect = await self._effect(use)
+        expires_at = datetime.now(UTC) + self._expiry
+        call = await self._recorder.asked(use, reason, effect, expires_at)
+        return None if call.status == "approved" else question(use, call)
+
+    async def put_off(self, use: Use, suspended: Suspended) -> PendingCall:
+        """A call that was made, and whose server asks. Raises JournalError."""
+        reason, kept = put_down(use, suspended)
+        call = await self._recorder.put_off(use, reason, kept, datetime.now(UTC) + self._expiry)
+        return question(use, call)
+
+    async def _effect(self, use: Use) -> str | None:
+        """What the method's `preview` says it would do. A preview that fails says so, and the person is asked."""
+        connector, method = use.connector, use.method
+        if connector is None or method is None or method.preview is None:
+            return None
+        try:
+            if callable(method.preview):
+                found = method.preview(**use.arguments)
+                found = await cast("Awaitable[object]", found) if inspect.isawaitable(found) else found
+            else:
+                other = connector.methods[method.preview]
+                found = await connector.call(other, use.arguments, self._context(use))
+        except Exception as error:  # noqa: BLE001 - the border to the connector's own code
+            return f"its preview failed: {error}"[:_MAX_EFFECT]
+        return None if found is None else str(found)[:_MAX_EFFECT]
+
+
+def _check(use: Use) -> None:
+    """Refuse what its connector would refuse: no person is asked about a call that cannot be made."""
+    if use.connector is None or use.method is None or use.variant == "pages":
+        return
+    behind = ungoverned(use.connector)
+    if isinstance(behind, Checks):
+        behind.check(use.method, use.arguments)
+
+
+def question(use: Use, call: Call) -> PendingCall:
+    """What waits, as the outcome shows it."""
+    return pending_call(use.call_id, use.arguments, call)

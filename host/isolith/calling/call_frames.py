@@ -1,0 +1,100 @@
+"""How a call ended, as text: what the guest is given, and the same for the journal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from isolith.outcome import Diagnostic
+from isolith.run.artifacts import ArtifactsFull, ArtifactStore
+from isolith_bindings.errors import CallError
+from isolith_runtime.guest import codec
+
+if TYPE_CHECKING:
+    from isolith.calling.use import Use
+    from isolith.outcome import Kind
+
+MAX_MESSAGE = 20_000
+_PREVIEW = 2000
+
+
+def outcome_text(use: Use, value: object, artifacts: ArtifactStore, limit: int | None) -> str:
+    """A result as it crosses. Past `limit` bytes it is kept as an artifact, and what crosses names that.
+
+    Raises CallError `invalid_result` for what is no data, and for what is too much to keep.
+    """
+    try:
+        text = codec.dumps(value)
+    except (codec.NoDataForm, codec.TooLarge, RecursionError) as error:
+        what = str(error) or "it is too large"
+        raise CallError("invalid_result", f"{use.path} answered what is no data: {what}") from error
+    if limit is None or len(text) <= limit:
+        return text
+    content = text.encode()
+    try:
+        record = artifacts.keep(content, mime="application/json", name=use.path)
+    except ArtifactsFull as error:
+        raise CallError("invalid_result", f"{use.path} answered too much: {error}") from error
+    preview = content[:_PREVIEW].decode(errors="ignore")
+    return codec.dumps({"artifact": record.model_dump(), "truncated": True, "preview": preview})
+
+
+def error_text(use: Use, error: CallError, *, refused: bool = False) -> str:
+    """A failure as it crosses; without its data, where that has no form that can. `refused`: it was never made."""
+    connector, method = use.names
+    parts: dict[str, object] = {
+        "kind": error.kind,
+        "message": plain(str(error)),
+        "connector": connector,
+        "method": method,
+        "hint": error.hint,
+        "retriable": error.retriable,
+        "exception": error.exception,
+    }
+    parts |= {"refused": True} if refused else {}
+    try:
+        return codec.dumps({**parts, "data": error.data})
+    except (codec.NoDataForm, codec.TooLarge, RecursionError):
+        return codec.dumps({**parts, "data": None})
+
+
+def plain(message: str) -> str:
+    """A message that can be written anywhere."""
+    return message[:MAX_MESSAGE].encode("utf-8", "backslashreplace").decode()
+
+
+def diagnostic_of(use: Use, error: CallError, error_id: str | None = None) -> Diagnostic:
+    """A failure as the outcome tells it."""
+    connector, method = use.names
+    return Diagnostic(
+        kind=cast("Kind", error.kind),
+        message=plain(str(error)),
+        line=use.frame.line,
+        hint=error.hint,
+        tool=f"{connector}.{method}",
+        retriable=error.retriable,
+        error_id=error_id,
+    )
+
+
+def error_of(text: str) -> CallError:
+    """A failure from the journal."""
+    parts = cast("dict[str, object]", codec.loads(text))
+    exception, hint = parts.get("exception"), parts.get("hint")
+    return CallError(
+        str(parts.get("kind")),
+        str(parts.get("message")),
+        data=parts.get("data"),
+        exception=exception if isinstance(exception, str) else None,
+        retriable=parts.get("retriable") is True,
+        hint=hint if isinstance(hint, str) else None,
+    )
+
+
+def answer_frame(number: int, outcome: str) -> str:
+    """The frame that delivers a result."""
+    return f'["answer",{number},{outcome}]'
+
+
+def error_frame(number: int, error: str) -> str:
+    """The frame that delivers a failure."""
+    return f'["error",{number},{error}]'

@@ -1,0 +1,158 @@
+"""A call that waits for a person: as it is shown, as the journal keeps it, and what an answer must be like.
+
+It waits before it is made, because a policy asks; or it has been made, and its server asks a person, in words that are
+the server's and untrusted. Then it is made again with the answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from isolith.errors import UsageError
+from isolith.journal.errors import DigestMismatch
+from isolith.outcome import PendingCall, PendingQuestion
+from isolith_bindings.connector import Answer, Question, Resumed, Suspended
+from isolith_bindings.schema.quoting import MARK, clean, one_line
+from isolith_bindings.schema.validate import Validator
+from isolith_runtime.guest import codec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from isolith.calling.use import Use
+    from isolith.journal.model import Call, Verdict
+
+_SHORT = 12
+"""Characters of a digest that are enough to tell it from others."""
+_MAX_MESSAGE = 4_000
+_MAX_REASON = 500
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a person gave with an answer: other arguments for a call, or the answer to a server's question."""
+
+    arguments: dict[str, object] | None = None
+    answer: dict[str, object] | None = None
+
+
+# what is put down, and taken up again
+
+
+def put_down(use: Use, suspended: Suspended) -> tuple[str, str]:
+    """Why a person is asked, and all that is needed to make the call again, as the journal keeps them."""
+    asked = {key: asdict(question) for key, question in suspended.questions.items()}
+    kept = {"asked": asked, "state": suspended.state, "arguments": codec.dumps(use.arguments)}
+    words = "; ".join(one_line(question.message, _MAX_REASON) for question in suspended.questions.values())
+    return f"the server of {use.path} asks: {MARK}{words}", json.dumps(kept)
+
+
+def take_up(use: Use, call: Call) -> None:
+    """A call of the journal is about to be made, with what people said about it."""
+    arguments = edited(call)
+    use.arguments = use.arguments if arguments is None else arguments
+    if call.question is not None:
+        kept = _kept(call)
+        said = {} if call.edited_arguments is None else cast("dict[str, Any]", codec.loads(call.edited_arguments))
+        answers = {key: Answer("accept", said.get(key)) for key in kept["asked"]}
+        use.resumed = Resumed(kept["state"], answers)
+
+
+def edited(call: Call) -> dict[str, object] | None:
+    """The arguments that are sent in place of the script's, where an approver may have written others."""
+    text = call.edited_arguments if call.question is None else cast("str", _kept(call)["arguments"])
+    return None if text is None else cast("dict[str, object]", codec.loads(text))
+
+
+# as it is shown
+
+
+def pending_call(call_id: str, arguments: dict[str, object], call: Call) -> PendingCall:
+    """What waits, as an outcome shows it."""
+    return PendingCall(
+        call_id=call_id,
+        connector=call.connector,
+        method=call.method,
+        arguments=arguments,
+        digest=shown_digest(call),
+        reason=_why(call),
+        kind="approval" if call.question is None else "question",
+        questions=tuple(
+            PendingQuestion(name=key, message=clean(asked.message, _MAX_MESSAGE), answer=asked.schema, url=asked.url)
+            for key, asked in _questions(call).items()
+        ),
+    )
+
+
+def _why(call: Call) -> str:
+    """Why a person is asked, what the call would do, and what a no comes to."""
+    reason = call.reason or "it needs a person's answer"
+    if call.effect:
+        reason += f"; it would: {call.effect}"
+    return f"{reason}; a no ends the run" if call.on_rejection == "end" else reason
+
+
+def shown_digest(call: Call) -> str:
+    """What an answer is bound to: the arguments, and where a server asks, the question as well."""
+    if call.question is None:
+        return call.digest
+    return hashlib.sha256(f"{call.digest}\0{call.asked}\0{call.question}".encode()).hexdigest()
+
+
+# what an answer must be like
+
+
+def seen_digest(call: Call, digest: str | None) -> str:
+    """The digest of what an answer is about. Raises DigestMismatch where that is a question that waits no more."""
+    shown = shown_digest(call)
+    if digest is None or (len(digest) >= _SHORT and shown.startswith(digest)):
+        return call.digest
+    if call.question is not None:
+        raise DigestMismatch(
+            f"the answer to call {call.number} of {call.execution_id} is about another question than the one that "
+            "waits: look again"
+        )
+    return digest
+
+
+def encoded(call: Call, verdict: Verdict, given: Given) -> str | None:
+    """What was given, as the journal keeps it. Raises UsageError for what the pending call cannot take."""
+    if call.status != "pending_approval" or verdict == "reject":
+        return None if given.arguments is None else codec.dumps(given.arguments)
+    if call.question is None:
+        if given.answer is not None:
+            raise UsageError("no server asks: the call waits to be allowed; give other arguments with `--arguments`")
+        return None if given.arguments is None else codec.dumps(given.arguments)
+    if given.arguments is not None:
+        raise UsageError("the call was made, and its server asks: give what it asks for with `--answer`")
+    return codec.dumps(_answers(_questions(call), given.answer))
+
+
+def _answers(questions: Mapping[str, Question], answer: dict[str, object] | None) -> dict[str, object]:
+    """By question; the answer to a single one is its content as it stands."""
+    forms = {key: question for key, question in questions.items() if question.url is None}
+    if not forms:
+        return {}
+    if answer is None:
+        wanted = ", ".join(json.dumps(question.schema or {}) for question in forms.values())
+        raise UsageError(f"the server asks for data: give it with `--answer`, by the schema {wanted}")
+    given = dict.fromkeys(forms, cast("object", answer)) if len(forms) == 1 else answer
+    for key, question in forms.items():
+        content = given.get(key)
+        if not isinstance(content, dict):
+            raise UsageError(f"the server asks {len(forms)} questions: answer with an object for each, by its name")
+        problems = [] if question.schema is None else Validator(question.schema).problems(cast("object", content))
+        if problems:
+            raise UsageError(f"the answer does not fit what the server asks for: {'; '.join(map(str, problems[:3]))}")
+    return {key: given[key] for key in forms}
+
+
+def _questions(call: Call) -> dict[str, Question]:
+    return {} if call.question is None else {key: Question(**asked) for key, asked in _kept(call)["asked"].items()}
+
+
+def _kept(call: Call) -> dict[str, Any]:
+    return cast("dict[str, Any]", json.loads(call.question or "{}"))

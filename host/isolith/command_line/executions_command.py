@@ -1,0 +1,281 @@
+"""`isolith executions`: what ran, what waits for a person, and what is done about it.
+
+An execution that was started from the command line remembers its connectors (`origin`), so that any later command can
+go on with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from isolith.approvals.command import (
+    EVERYWHERE,
+    HOW_LONG,
+    WITH_APPROVAL,
+    answered,
+    grants,
+    link,
+    redeem,
+    say_decisions,
+    terms_of,
+)
+from isolith.command_line import command
+from isolith.command_line.command import Json, guarded
+from isolith.command_line.kept_runs import (
+    Call,
+    Stay,
+    Which,
+    Who,
+    find_execution,
+    in_journal,
+    journalled,
+    user,
+    with_runs,
+)
+from isolith.command_line.request import read_data
+from isolith.command_line.run_command import Form, answer
+from isolith.errors import UsageError
+from isolith.journal.statuses import EXECUTION_MOVES
+from isolith.json_form import to_json_text
+
+if TYPE_CHECKING:
+    from isolith.durable.durable_runs import DurableRuns
+    from isolith.journal.journal import Journal
+    from isolith.journal.model import Call as JournalCall
+    from isolith.journal.model import Decision, Execution
+    from isolith.journal.statuses import ExecutionStatus
+    from isolith.outcome import Outcome
+
+app = typer.Typer(help="What ran, what waits for a person, and what is done about it.", no_args_is_help=True)
+
+Digest = Annotated[
+    str | None, typer.Option("--digest", metavar="DIGEST", help="Of the arguments that were looked at: refuse others.")
+]
+Executions = Annotated[list[str] | None, typer.Argument(metavar="EXECUTION...", help="Their ids. [all]")]
+
+
+@app.command("list", epilog="Example: isolith executions list --status paused")
+@guarded
+@journalled
+def list_(
+    *,
+    status: Annotated[str | None, typer.Option(metavar="STATUS", help="Only those: paused, failed, ...")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", help="How many, newest first.")] = 20,
+    json: Json = False,
+) -> None:
+    """List executions, newest first."""
+
+    async def use(journal: Journal) -> list[Execution]:
+        from isolith.journal import Filter  # noqa: PLC0415 - loads the database toolkit
+
+        statuses = None if status is None else (_status(status),)
+        return await journal.executions.find(Filter(statuses=statuses, limit=limit))
+
+    found = in_journal(use)
+    terminal = command.terminal()
+    if json:
+        terminal.write(to_json_text([_as_data(execution) for execution in found]))
+        return
+    for execution in found:
+        waits = f", {execution.pending} pending" if execution.pending else ""
+        terminal.write(f"{execution.execution_id}  {execution.created_at:%Y-%m-%d %H:%M:%S}  {execution.status}{waits}")
+    if not found:
+        terminal.say("no execution is kept here: those with connectors are, from `isolith run --connect ...`")
+
+
+@app.command(epilog="Example: isolith executions show 4f2a --json")
+@guarded
+@journalled
+def show(execution: Which, *, json: Json = False) -> None:
+    """Show how an execution ended, or where it stands, and who decided what."""
+
+    async def use(runs: DurableRuns, execution_id: str) -> Outcome:
+        return await runs.outcome(execution_id)
+
+    async def look(runs: DurableRuns, execution_id: str) -> tuple[list[JournalCall], list[Decision]]:
+        return await runs.journal.calls.of(execution_id), await runs.decisions(execution_id)
+
+    if not json:
+        calls, decisions = with_runs(execution, look, connected=False)
+        say_decisions(command.terminal(), calls, decisions)
+    answered(with_runs(execution, use, connected=False), json=json)
+
+
+@app.command(epilog="Example: isolith executions approve 4f2a 2 --digest 9c1e")
+@guarded
+@journalled
+def approve(  # noqa: PLR0913 - one parameter a flag
+    execution: Which,
+    call: Call,
+    *,
+    arguments: Annotated[
+        str | None, typer.Option("--arguments", metavar="JSON|@FILE", help="Send these in place of its own.")
+    ] = None,
+    reply: Annotated[
+        str | None, typer.Option("--answer", metavar="JSON|@FILE", help="What its server asks for.")
+    ] = None,
+    digest: Digest = None,
+    uses: WITH_APPROVAL = None,
+    lasts: HOW_LONG = "1h",
+    everywhere: EVERYWHERE = False,
+    who: Who = None,
+    stay: Stay = False,
+    json: Json = False,
+) -> None:
+    """Let a pending call be made, or answer what its server asks; where nothing is pending then, the run goes on."""
+    edited = _object(arguments, "--arguments", "the arguments", "the call's arguments by name")
+    grant = terms_of(uses, lasts, everywhere=everywhere)
+    said = _object(reply, "--answer", "the answer", "what the server asks for, by its schema")
+
+    async def use(runs: DurableRuns, execution_id: str) -> Outcome:
+        return await runs.decide(
+            execution_id,
+            call,
+            "approve",
+            who=who or user(),
+            digest=digest,
+            arguments=edited,
+            answer=said,
+            grant=grant,
+            go_on=not stay,
+        )
+
+    answered(with_runs(execution, use), json=json)
+
+
+@app.command(epilog="Example: isolith executions reject 4f2a 2 --reason 'not this customer'")
+@guarded
+@journalled
+def reject(  # noqa: PLR0913 - one parameter a flag
+    execution: Which,
+    call: Call,
+    *,
+    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="What the script is told.")] = None,
+    digest: Digest = None,
+    who: Who = None,
+    stay: Stay = False,
+    json: Json = False,
+) -> None:
+    """Refuse a pending call; where nothing is pending then, the run goes on."""
+
+    async def use(runs: DurableRuns, execution_id: str) -> Outcome:
+        return await runs.decide(
+            execution_id, call, "reject", who=who or user(), digest=digest, reason=reason, go_on=not stay
+        )
+
+    answered(with_runs(execution, use), json=json)
+
+
+@app.command(epilog="Example: isolith executions resume 4f2a")
+@guarded
+@journalled
+def resume(execution: Which, *, json: Json = False) -> None:
+    """Go on with a paused run whose calls are all decided."""
+    answered(with_runs(execution, lambda runs, execution_id: runs.resume(execution_id)), json=json)
+
+
+@app.command(epilog="Example: isolith executions retry 4f2a")
+@guarded
+@journalled
+def retry(execution: Which, *, json: Json = False) -> None:
+    """Run one that failed, was cancelled or was left by its process again: what succeeded is not made again."""
+    answered(with_runs(execution, lambda runs, execution_id: runs.retry(execution_id)), json=json)
+
+
+@app.command(epilog="Example: isolith executions cancel 4f2a")
+@guarded
+@journalled
+def cancel(execution: Which, *, json: Json = False) -> None:
+    """End a run that is paused."""
+    outcome = with_runs(execution, lambda runs, execution_id: runs.cancel(execution_id), connected=False)
+    answered(outcome, json=json)
+
+
+@app.command(epilog="Example: isolith executions rollback 4f2a")
+@guarded
+@journalled
+def rollback(
+    execution: Which,
+    *,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also undo calls of which nobody knows whether they were undone.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Undo what an ended execution did, its last call first. Ends with 1 where something could not be undone."""
+    outcome = with_runs(execution, lambda runs, execution_id: runs.rollback(execution_id, again=again))
+    terminal = command.terminal()
+    if json:
+        answer(outcome, terminal, Form.JSON)
+    else:
+        for call in reversed(outcome.calls):
+            why = f": {call.error.message}" if call.error else ""
+            terminal.write(f"{call.call_id}  {call.connector}.{call.method}  {call.status}{why}")
+        for warning in outcome.warnings:
+            terminal.say(warning.message)
+    raise typer.Exit(0 if outcome.status == "rolled_back" else 1)
+
+
+@app.command(epilog="Example: isolith executions export > executions.jsonl")
+@guarded
+@journalled
+def export(execution: Executions = None) -> None:
+    """Write what the journal has, one JSON document a line."""
+    terminal = command.terminal()
+
+    async def use(journal: Journal) -> None:
+        ids = [(await find_execution(journal, each)) for each in execution or ()] or None
+        async for line in journal.export(ids):
+            terminal.write(line)
+
+    in_journal(use)
+
+
+@app.command(epilog="Example: isolith executions verify")
+@guarded
+@journalled
+def verify(execution: Executions = None) -> None:
+    """Check that nobody has changed the journal behind its back. Ends with 1 if somebody has."""
+
+    async def use(journal: Journal) -> list[str]:
+        ids: list[str | None] = [await find_execution(journal, each) for each in execution or ()]
+        return [str(found) for each in ids or [None] for found in (await journal.records.verify(each)).findings]
+
+    problems = in_journal(use)
+    terminal = command.terminal()
+    for problem in problems:
+        terminal.write(problem)
+    if problems:
+        raise typer.Exit(1)
+    terminal.say("every record is as it was written")
+
+
+def _object(text: str | None, option: str, what: str, holds: str) -> dict[str, object] | None:
+    given = None if text is None else read_data(text, option, what)
+    if given is not None and not isinstance(given, dict):
+        raise UsageError(f"`{option}` takes a JSON object: {holds}")
+    return cast("dict[str, object] | None", given)
+
+
+def _status(name: str) -> ExecutionStatus:
+    if name not in EXECUTION_MOVES:
+        raise UsageError(f"there is no status `{name}`: there are {', '.join(EXECUTION_MOVES)}")
+    return name
+
+
+def _as_data(execution: Execution) -> dict[str, object]:
+    return {
+        "execution_id": execution.execution_id,
+        "status": execution.status,
+        "created_at": execution.created_at,
+        "ended_at": execution.ended_at,
+        "principal": execution.principal,
+        "pending": execution.pending,
+    }
+
+
+app.add_typer(grants, name="grants", epilog="Example: isolith executions grants list")
+app.command(epilog="Example: isolith executions link 4f2a 2 --to ada@example.com --for 1d")(link)
+app.command(epilog="Example: isolith executions redeem LINK")(redeem)

@@ -1,0 +1,142 @@
+"""`isolith serve`: what is served, where, and for whom."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import typer
+
+from isolith.code_mode import CodeMode
+from isolith.command_line import command
+from isolith.command_line.command import Configured, Connect, QuestionsOption, TypesOption, guarded
+from isolith.command_line.kept_runs import journal_url, journalled, link_key, origin_of
+from isolith.errors import UsageError
+from isolith.instructions import DEFAULT_TOKENS, Shown
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where HTTP is served, for whom, and how much of it.
+
+    `hosts`: by which names it may be asked for, beyond those of this machine. `auth`: whether a token is asked for.
+    `rate`: requests a second of one principal. `runs`: of one principal at a time. `grace_s`: how long runs may go on
+    after a signal, before they are left to whoever has the journal next.
+    """
+
+    host: str
+    port: int
+    hosts: tuple[str, ...] = ()
+    auth: bool = True
+    rate: float = 100.0
+    runs: int = 64
+    grace_s: float = 20.0
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine reaches it."""
+        return _is_loopback(self.host)
+
+
+def read_address(text: str, hosts: list[str]) -> Address:
+    """HOST:PORT, `[::1]:8000` too. Raises UsageError, also for one that others reach and that nobody asked for."""
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isdecimal() or int(port) > 65_535:
+        raise UsageError(f"`--http` takes HOST:PORT, such as 127.0.0.1:8000, not `{text}`")
+    address = Address(host, int(port), tuple(hosts))
+    if not address.local and not hosts:
+        raise UsageError(
+            f"{host} is reached from other machines, and speaks HTTP without TLS: serve on 127.0.0.1, or put a proxy"
+            " with TLS in front of it and name the host it is asked for with `--allow-host`"
+        )
+    return address
+
+
+def entrance(http: str | None, hosts: list[str], *, stdio: bool, auth: bool) -> Address | None:
+    """Where HTTP is served, None for stdio. Raises UsageError, also where other machines would be let in unasked."""
+    if stdio and http:
+        raise UsageError("both `--stdio` and `--http` are given: keep one")
+    if not http:
+        for flag, given in (("--allow-host", bool(hosts)), ("--no-auth", not auth)):
+            if given:
+                raise UsageError(f"`{flag}` is about `--http`, which is not given")
+        return None
+    address = replace(read_address(http, hosts), auth=auth)
+    if not auth and (not address.local or hosts):
+        raise UsageError(
+            "`--no-auth` lets everybody in who reaches this server: it is for 127.0.0.1 alone, without `--allow-host`"
+        )
+    return address
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@guarded
+@journalled
+def serve(  # noqa: PLR0913 - one parameter a flag
+    *,
+    stdio: Annotated[bool, typer.Option("--stdio", help="Serve one client on stdin and stdout. [default]")] = False,
+    http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Serve HTTP: /mcp and /v1.")] = None,
+    no_auth: Annotated[bool, typer.Option("--no-auth", help="Ask nobody for a token; on this machine only.")] = False,
+    rate: Annotated[float, typer.Option(min=0.1, metavar="N", help="Requests a second of one principal.")] = 100.0,
+    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Runs of one principal at a time.")] = 64,
+    grace: Annotated[
+        float, typer.Option(min=0, max=3600, metavar="SECONDS", help="How long runs may go on after a signal.")
+    ] = 20.0,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A host name HTTP is asked for by, beyond this machine's.")
+    ] = None,
+    specs: Connect = None,
+    configured: Configured = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(metavar="trusted|careful|readonly|FILE", help="What is allowed, asked and denied. [careful]"),
+    ] = None,
+    session_key: Annotated[
+        str | None, typer.Option(metavar="KEY", help="The `_meta` key of a request that names its session.")
+    ] = None,
+    ask_client: Annotated[
+        bool, typer.Option("--ask-client", help="Whoever answers at the client decides what waits, where it can ask.")
+    ] = False,
+    questions: QuestionsOption = "decline",
+    types: TypesOption = "auto",
+    catalog_tokens: Annotated[
+        int,
+        typer.Option(metavar="N", help="Tokens of all that `execute` says of itself and of the tools; 0: no tools."),
+    ] = DEFAULT_TOKENS,
+    pinned: Annotated[list[str] | None, typer.Option("--pin", metavar="PATH", help="Show it before others.")] = None,
+) -> None:
+    """Serve what is connected to MCP clients: execute, search, describe, resume. Starts at the policy `careful`."""
+    address = entrance(http, allow_host or [], stdio=stdio, auth=not no_auth)
+    if address is not None:
+        address = replace(address, rate=rate, runs=runs, grace_s=grace)
+    shown = Shown(catalog_tokens, tuple(pinned or ()))
+    config = command.read_configuration(configured)
+    careful = policy or (None if config and config.config.policy else "careful")
+    code_mode = CodeMode(
+        command.connectors_of(specs, config),
+        policy=command.policy_of(careful, config),
+        ceilings=config.config.granted if config else None,
+        journal=journal_url(),
+        origin=origin_of(specs, configured, careful, pause=questions == "pause"),
+        link_key=link_key,
+        types=types,
+        reverts=config.config.reverts if config else None,
+        questions="pause" if questions == "pause" else None,
+        warm=True,
+    )
+    from isolith.serving import serve_mcp  # noqa: PLC0415 - a second that no other command has to pay
+
+    say = command.terminal().say
+    if not asyncio.run(serve_mcp(code_mode, address, say, session_key=session_key, ask_client=ask_client, shown=shown)):
+        raise typer.Exit(1)

@@ -1,0 +1,338 @@
+"""`isolith snippets`: scripts that a person has read, for others to call.
+
+They are kept in the journal of the command line, beside its executions. What needs the methods of a snippet (to propose
+it, to approve it, to run it) connects what the execution had that it was proposed from, or what `--connect` names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+
+import typer
+
+from isolith.approvals.command import answered
+from isolith.code_mode import CodeMode
+from isolith.command_line import command
+from isolith.command_line.command import Configured, Connect, Json, PolicyName, guarded
+from isolith.command_line.kept_runs import Who, find_execution, in_journal, journalled, origin_of, user
+from isolith.command_line.request import read_data
+from isolith.errors import UsageError
+from isolith.journal.errors import UnknownEntry
+from isolith.json_form import to_json_text
+from isolith.snippets.files import from_file, to_file
+from isolith.snippets.library import methods_of, schema_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from isolith.journal.journal import Journal
+    from isolith.journal.model import Snippet
+    from isolith.outcome import Outcome
+
+T = TypeVar("T")
+
+app = typer.Typer(help="Scripts that a person has read, for others to call.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="What scripts call it: snippets.NAME(...).")]
+Version = Annotated[int | None, typer.Option("--version", metavar="N", help="Which version. [the newest]")]
+Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept with it.")]
+FOLDER = Path("snippets")
+
+
+@app.command("list", epilog="Example: isolith snippets list")
+@guarded
+@journalled
+def list_(*, json: Json = False) -> None:
+    """List all versions."""
+    found = _use(lambda code_mode: code_mode.snippets.find())
+    terminal = command.terminal()
+    if json:
+        terminal.write(to_json_text([_as_data(snippet) for snippet in found]))
+        return
+    for snippet in found:
+        by = f" by {snippet.reviewed_by}" if snippet.reviewed_by else ""
+        first = snippet.description.splitlines()[0]
+        terminal.write(f"{snippet.name}  {snippet.version}  {snippet.state}{by}  {first}")
+    if not found:
+        terminal.say("there are no snippets: `isolith snippets propose EXECUTION NAME --description TEXT` makes one")
+
+
+@app.command(epilog="Example: isolith snippets show weekly_report --version 2")
+@guarded
+@journalled
+def show(name: Name, *, version: Version = None, json: Json = False) -> None:
+    """Show one: what is to be read before it is approved, and what it changes."""
+
+    async def use(code_mode: CodeMode) -> tuple[Snippet, str]:
+        snippet = await code_mode.snippets.get(name, version)
+        return snippet, await code_mode.snippets.diff(name, snippet.version)
+
+    snippet, diff = _use(use)
+    terminal = command.terminal()
+    if json:
+        terminal.write(to_json_text({**_as_data(snippet), "code": snippet.code, "diff": diff}))
+        return
+    terminal.write(f"{snippet.name}, version {snippet.version}: {snippet.state}")
+    terminal.write(f"hash: {snippet.content_hash}")
+    terminal.write(f"proposed by {snippet.proposed_by}, from execution {snippet.execution_id or '(none)'}")
+    terminal.write(f"calls: {', '.join(methods_of(snippet)) or 'nothing'}")
+    terminal.write(f"input: {to_json_text(schema_of(snippet))}\n\n{snippet.description}\n\n{snippet.code}")
+    if diff:
+        terminal.write(f"\n{diff}")
+
+
+@app.command(epilog="Example: isolith snippets propose 4f2a weekly_report --description 'The week of a team'")
+@guarded
+@journalled
+def propose(
+    execution: Annotated[str, typer.Argument(metavar="EXECUTION", help="One that completed; the beginning of its id.")],
+    name: Name,
+    *,
+    description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What it does; it is found by it.")],
+    schema: Annotated[
+        str | None,
+        typer.Option("--input-schema", metavar="JSON|@FILE", help="Of its input. [as the execution's input was]"),
+    ] = None,
+    who: Who = None,
+    json: Json = False,
+) -> None:
+    """Propose the script of an execution that completed; what it was answered then is its test."""
+    given = None if schema is None else read_data(schema, "--input-schema", "the input schema")
+    if given is not None and not isinstance(given, dict):
+        raise UsageError("`--input-schema` takes a JSON Schema: an object")
+
+    async def use(journal: Journal) -> Snippet:
+        execution_id = await find_execution(journal, execution)
+        async with await _connected(journal, execution_id) as code_mode:
+            told = cast("dict[str, object] | None", given)
+            return await code_mode.snippets.propose(
+                execution_id, name, description, input_schema=told, who=who or user()
+            )
+
+    _told(_in_journal(use), json=json)
+
+
+@app.command(epilog="Example: isolith snippets approve weekly_report --hash 9c1e0b7d21aa")
+@guarded
+@journalled
+def approve(  # noqa: PLR0913 - one parameter a flag
+    name: Name,
+    *,
+    version: Version = None,
+    digest: Annotated[
+        str | None, typer.Option("--hash", metavar="HASH", help="Of what was read, or its beginning: refuse others.")
+    ] = None,
+    who: Who = None,
+    reason: Reason = None,
+    specs: Connect = None,
+    configured: Configured = None,
+    json: Json = False,
+) -> None:
+    """Let scripts call it. Its tests run first, and have to pass; they reach nothing."""
+
+    async def use(journal: Journal) -> Snippet:
+        snippet = await _newest(journal, name, version, "proposed")
+        if digest is not None and not (len(digest) >= _SHORT and snippet.content_hash.startswith(digest)):
+            raise UsageError(f"its hash is {snippet.content_hash}, not `{digest}`: read it again")
+        async with await _connected(journal, snippet.execution_id, specs, configured) as code_mode:
+            return await code_mode.snippets.approve(
+                name, snippet.version, who=who or user(), content_hash=snippet.content_hash, reason=reason
+            )
+
+    _told(_in_journal(use), json=json)
+
+
+@app.command(epilog="Example: isolith snippets revoke weekly_report --reason 'wrong sums'")
+@guarded
+@journalled
+def revoke(name: Name, *, version: Version = None, who: Who = None, reason: Reason = None, json: Json = False) -> None:
+    """Take an approval back, or say no to a proposal: nothing calls it from then on."""
+
+    async def use(code_mode: CodeMode) -> Snippet:
+        snippet = await code_mode.snippets.get(name, version)
+        end = code_mode.snippets.refuse if snippet.state == "proposed" else code_mode.snippets.revoke
+        return await end(name, snippet.version, who=who or user(), reason=reason)
+
+    _told(_use(use), json=json)
+
+
+@app.command(epilog='Example: isolith snippets run weekly_report --input \'{"team": "north"}\'')
+@guarded
+@journalled
+def run(
+    name: Name,
+    *,
+    data: Annotated[str | None, typer.Option("--input", metavar="JSON|@FILE", help="Its input, by name.")] = None,
+    specs: Connect = None,
+    configured: Configured = None,
+    policy: PolicyName = None,
+    json: Json = False,
+) -> None:
+    """Run one that is approved."""
+    given = dict[str, object]() if data is None else read_data(data, "--input", "the input")
+    if not isinstance(given, dict):
+        raise UsageError("`--input` takes a JSON object: the input by name")
+
+    async def use(journal: Journal) -> Outcome:
+        snippet = await journal.snippets.get(name)
+        async with await _connected(journal, snippet.execution_id, specs, configured, policy) as code_mode:
+            named = cast("dict[str, object]", given)
+            return await code_mode.execute(f"await snippets.{name}(**input)", input=named)
+
+    outcome = _in_journal(use)
+    answered(outcome, json=json)
+
+
+@app.command(epilog="Example: isolith snippets export weekly_report")
+@guarded
+@journalled
+def export(
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Which. [all that are approved]")] = None,
+    *,
+    folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where the files go.")] = FOLDER,
+) -> None:
+    """Write snippets/NAME.py, each with its header, to be kept and reviewed in a repository."""
+
+    async def use(code_mode: CodeMode) -> list[Snippet]:
+        every = await code_mode.snippets.find()
+        wanted = names or sorted({snippet.name for snippet in every if snippet.state == "approved"})
+        return [await code_mode.snippets.get(name) for name in wanted]
+
+    terminal = command.terminal()
+    for snippet in _use(use):
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{snippet.name}.py"
+        path.write_text(to_file(snippet), encoding="utf-8", newline="\n")
+        terminal.write(str(path))
+
+
+@app.command("import", epilog="Example: isolith snippets import snippets/weekly_report.py")
+@guarded
+@journalled
+def import_(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="As `export` wrote them, maybe changed.")],
+    *,
+    who: Who = None,
+    json: Json = False,
+) -> None:
+    """Propose what files hold, as new versions; what is there already in the same form stays one version."""
+    texts = [(path, _read(path)) for path in files]
+
+    async def use(code_mode: CodeMode) -> list[Snippet]:
+        return [await _imported(code_mode, path, text, who or user()) for path, text in texts]
+
+    for snippet in _use(use):
+        _told(snippet, json=json)
+
+
+_SHORT = 12
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"`{path}` cannot be read: {error}") from error
+
+
+async def _imported(code_mode: CodeMode, path: Path, text: str, who: str) -> Snippet:
+    try:
+        new, changed = from_file(text, who)
+        for known in await code_mode.snippets.find(new.name):
+            same = (known.code, known.input_schema, known.methods, known.description, known.tests)
+            told = (new.code, new.input_schema, new.methods, new.description, new.tests)
+            if same == told and known.state in {"proposed", "approved"}:
+                return known
+        if changed:
+            command.terminal().say(f"`{path}` was changed after it was exported: it is a new proposal")
+        return await code_mode.snippets.add(new)
+    except UsageError as error:
+        raise UsageError(f"`{path}`: {error}") from error
+
+
+def _told(snippet: Snippet, *, json: bool) -> None:
+    terminal = command.terminal()
+    if json:
+        terminal.write(to_json_text(_as_data(snippet)))
+        return
+    terminal.write(f"{snippet.name}, version {snippet.version}: {snippet.state}")
+    if snippet.state == "proposed":
+        which = f"{snippet.name} --version {snippet.version}"
+        terminal.say(
+            f"read it with `isolith snippets show {which}`, then "
+            f"`isolith snippets approve {which} --hash {snippet.content_hash[:_SHORT]}`"
+        )
+
+
+def _as_data(snippet: Snippet) -> dict[str, object]:
+    return {
+        "name": snippet.name,
+        "version": snippet.version,
+        "state": snippet.state,
+        "description": snippet.description,
+        "hash": snippet.content_hash,
+        "input_schema": schema_of(snippet),
+        "methods": sorted(methods_of(snippet)),
+        "image": snippet.image,
+        "execution_id": snippet.execution_id,
+        "proposed_by": snippet.proposed_by,
+        "proposed_at": snippet.proposed_at,
+        "reviewed_by": snippet.reviewed_by,
+        "reviewed_at": snippet.reviewed_at,
+        "reason": snippet.reason,
+    }
+
+
+async def _newest(journal: Journal, name: str, version: int | None, state: str) -> Snippet:
+    found = [snippet for snippet in await journal.snippets.find() if snippet.name == name]
+    fitting = [one for one in found if (one.state == state if version is None else one.version == version)]
+    if not fitting:
+        which = f"version {version}" if version is not None else f"version that is {state}"
+        raise UnknownEntry(f"there is no {which} of a snippet {name}: see `isolith snippets list`")
+    return fitting[-1]
+
+
+async def _connected(
+    journal: Journal,
+    execution_id: str | None,
+    specs: list[str] | None = None,
+    configured: str | None = None,
+    policy: str | None = None,
+) -> CodeMode:
+    """With what was named; where nothing was, with what the execution had."""
+    origin: dict[str, Any] = json.loads(origin_of(specs, configured, policy))
+    if not specs and not configured and execution_id is not None:
+        kept: dict[str, Any] = {}
+        with contextlib.suppress(UnknownEntry):
+            kept = json.loads((await journal.executions.order(execution_id)).origin) or {}
+        origin = {**origin, **{name: kept.get(name) for name in ("connect", "config")}}
+        origin["policy"] = origin.get("policy") or kept.get("policy")
+    config = command.read_configuration(origin.get("config"))
+    return CodeMode(
+        command.connectors_of(origin.get("connect"), config),
+        policy=command.policy_of(origin.get("policy"), config),
+        ceilings=config.config.granted if config else None,
+        journal=journal,
+        origin=json.dumps(origin),
+        tend=False,
+        reverts=config.config.reverts if config else None,
+    )
+
+
+def _in_journal(use: Callable[[Journal], Awaitable[T]]) -> T:
+    with redirect_stdout(sys.stderr):
+        return in_journal(use)
+
+
+def _use(use: Callable[[CodeMode], Awaitable[T]]) -> T:
+    """What needs no connectors."""
+
+    async def within(journal: Journal) -> T:
+        return await use(CodeMode(journal=journal, tend=False))
+
+    return _in_journal(within)

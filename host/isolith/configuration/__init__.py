@@ -1,0 +1,1 @@
+"""What is connected, and what is allowed: files, specs and variables."""

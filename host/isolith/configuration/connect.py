@@ -1,0 +1,140 @@
+"""What `--connect` takes, told apart by what it is: Python, MCP servers, an OpenAPI document, a configuration.
+
+crm.py  crm.py:Crm  package.module:object           Python, which runs in this process
+mcp.json  docs="npx -y docs-server"  docs=https://...   MCP servers, which start when they are first needed
+github.yaml  https://api.test/openapi.json  package:NAME/PATH   an OpenAPI document
+isolith.toml                                         everything that a configuration connects
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from isolith.configuration.config import read_config
+from isolith.configuration.connect_mcp import NOBODY, Person, connected, from_command, from_document, told_apart
+from isolith.configuration.connect_openapi import from_entry, from_source
+from isolith.configuration.connect_python import exists, from_file, from_object
+from isolith.configuration.documents import MAX_BYTES, parse_json, read_bytes
+from isolith.configuration.server_entries import servers_in
+from isolith.configuration.variables import Variables
+from isolith.errors import ConnectError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from isolith.configuration.config import ConfigFile
+    from isolith_bindings.connector import Connector
+
+_ELSEWHERE = re.compile(r"https?://\S+|package:\S+")
+_COMMAND = re.compile(r"[\w.-]+=.*", re.DOTALL)
+_OPENAPI = re.compile(rb"""^(?:\{\s*)?["']?(?:openapi|swagger)["']?\s*:""", re.MULTILINE)
+_SUFFIXES = frozenset({".json", ".jsonc", ".yaml", ".yml"})
+_WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, or name=command"
+
+
+def connect(spec: str, person: Person = NOBODY, folder: Path | None = None) -> list[Connector]:
+    """The connectors of one SPEC, at least one. Raises ConnectError, which names the place and the mend.
+
+    `folder`: where paths are meant from, in place of the working directory.
+    """
+    here = Path() if folder is None else folder
+    path = here / spec
+    if _ELSEWHERE.fullmatch(spec):
+        return [from_source(spec)]
+    if not spec or not exists(path):
+        return _from_words(spec, here)
+    if path.suffix in _SUFFIXES and path.is_file():
+        return _from_data(path, person)
+    if path.suffix == ".toml" and folder is None:
+        return connect_config(read_config(path), person)
+    return from_file(spec, path)
+
+
+def connect_all(specs: Iterable[str], person: Person = NOBODY, config: ConfigFile | None = None) -> list[Connector]:
+    """The connectors of a configuration and of several SPECs. Raises ConnectError where two have one name."""
+    places: dict[str, str] = {}
+    found = [(str(config.path), connector) for connector in connect_config(config, person)] if config else []
+    found += [(spec, connector) for spec in specs for connector in connect(spec, person)]
+    for spec, connector in found:
+        if connector.name in places:
+            raise ConnectError(
+                f"`{spec}`: a connector called `{connector.name}` comes from `{places[connector.name]}` already; "
+                f"{_other_name(spec)}"
+            )
+        places[connector.name] = spec
+    return [connector for _, connector in found]
+
+
+def _other_name(spec: str) -> str:
+    """How what a SPEC connects gets another name."""
+    if _COMMAND.fullmatch(spec) and not exists(Path(spec)):
+        return "write another name before the `=`"
+    if Path(spec).suffix in _SUFFIXES | {".toml"}:
+        return "change its key in that file"
+    return 'give one of them another name, in its file or by @connector("...")'
+
+
+def connect_config(file: ConfigFile, person: Person = NOBODY) -> list[Connector]:
+    """Everything that a configuration connects; paths in it are meant from its folder. Raises ConnectError."""
+    folder, where = file.path.parent, f"`{file.path}`"
+    found = [connector for spec in file.config.connect for connector in connect(spec, person, folder)]
+    variables = Variables(folder, prompt=person.prompt)
+    named: list[tuple[str, Connector]] = []
+    for name, entry in file.config.connectors.items():
+        if entry.disabled:
+            continue
+        if entry.openapi is not None:
+            named.append((name, from_entry(name, entry, variables)))
+        else:
+            named.append((name, connected(name, entry.as_server(), variables, where, person)))
+    found += told_apart(named, where)
+    if file.has_servers:
+        found += from_document(file.document, file.path, person)
+    return found
+
+
+def _from_words(spec: str, folder: Path) -> list[Connector]:
+    """What names no file that is there: a command, an object, or a mistake."""
+    if _COMMAND.fullmatch(spec):
+        return [from_command(spec, folder)]
+    if not spec.endswith(".py"):
+        found = from_object(spec, folder)
+        if found is not None:
+            return found
+    if Path(spec).suffix in _SUFFIXES | {".py", ".toml"}:
+        raise ConnectError(f"`{spec}`: there is no such file")
+    raise ConnectError(f"`{spec}`: there is no such file; {_WHAT}")
+
+
+def _from_data(path: Path, person: Person) -> list[Connector]:
+    """What a JSON or YAML file holds. A large one is an OpenAPI document, and is not read twice."""
+    content = read_bytes(path, "the file", MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        return [from_source(str(path))]
+    if path.suffix in {".yaml", ".yml"}:
+        if _OPENAPI.search(content.removeprefix(b"\xef\xbb\xbf")):
+            return [from_source(str(path))]
+        raise ConnectError(f"`{path}` is no OpenAPI document: it begins with `openapi: 3...` or `swagger: '2.0'`")
+    document = _document(content, path)
+    if "openapi" in document or "swagger" in document:
+        return [from_source(str(path))]
+    if servers_in(document) is not None:
+        return from_document(document, path, person)
+    raise ConnectError(
+        f"`{path}` holds neither MCP servers, under `mcpServers` or `servers`, nor an OpenAPI document, "
+        "which says `openapi` or `swagger`"
+    )
+
+
+def _document(content: bytes, path: Path) -> Mapping[str, object]:
+    try:
+        found = parse_json(content.decode("utf-8-sig"), f"`{path}`")
+    except UnicodeDecodeError as error:
+        raise ConnectError(f"`{path}` is not UTF-8 at byte {error.start}: save it as UTF-8") from None
+    except UsageError as error:
+        raise ConnectError(str(error)) from error
+    if not isinstance(found, dict):
+        raise ConnectError(f"`{path}` holds no table of names and values")
+    return cast("dict[str, object]", found)

@@ -1,0 +1,380 @@
+"""Runs that outlive their process: decided by people, gone on with, tried again, taken over from hosts that stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from isolith.approvals.grants import with_call
+from isolith.budgets import Budgets
+from isolith.calling.asking import EXPIRY
+from isolith.calling.waiting import Given, edited, encoded, pending_call, seen_digest
+from isolith.durable.durability import Durable
+from isolith.durable.history import History, load_history
+from isolith.durable.ledger import LEASE, How, Ledger
+from isolith.durable.record import expired, rejected
+from isolith.durable.rollback import Undoer, roll_back
+from isolith.errors import UsageError
+from isolith.journal.errors import Leased, UnknownEntry, WrongStatus
+from isolith.journal.model import Answer
+from isolith.outcome import Diagnostic, Outcome
+from isolith_runtime.errors import HibernationError
+from isolith_runtime.guest import codec
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from isolith.approvals.terms import GrantTerms
+    from isolith.journal.journal import Journal
+    from isolith.journal.model import Call, Decided, Decision, Verdict
+    from isolith.journal.statuses import ExecutionStatus
+    from isolith.outcome import CallRecord, CallStatus, PendingCall
+    from isolith.run.execution import Execution
+    from isolith_runtime.driver import Supply
+
+    Begin = Callable[[History, Budgets, Durable], Execution]
+    """Starts an execution that goes on with a history, under these budgets."""
+
+NOBODY = "nobody named"
+
+
+def owner_name() -> str:
+    """Who works on executions here: host and process, and a mark of its own."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True)
+class Doors:
+    """What going on needs from whoever holds the connectors."""
+
+    begin: Begin
+    running: Callable[[str], Execution | None]
+    """The execution of this id, where it runs here."""
+    supply: Callable[[Budgets], Awaitable[Supply]]
+    undoer: Undoer | None = None
+    """How calls are undone; where nobody says, nothing is."""
+    ended: Callable[[str], Awaitable[None]] | None = None
+    """Told of each execution that ends without a pass of its own, so that nothing stays that was there for it."""
+    within: bool = False
+    """Whether these are runs within a run, which goes on with them; nobody else does."""
+
+
+class DurableRuns:
+    """The executions of one journal, as one host sees them."""
+
+    def __init__(self, journal: Journal, doors: Doors, owner: str | None = None) -> None:
+        self.journal = journal
+        self._doors = doors
+        self.owner = owner or owner_name()
+
+    # decisions
+
+    async def decide(  # noqa: PLR0913 - the parts of one answer
+        self,
+        execution_id: str,
+        call_id: str | int,
+        verdict: Verdict,
+        *,
+        who: str = NOBODY,
+        digest: str | None = None,
+        arguments: dict[str, object] | None = None,
+        answer: dict[str, object] | None = None,
+        reason: str | None = None,
+        grant: GrantTerms | None = None,
+        asked: int | None = None,
+        go_on: bool = True,
+        made: Callable[[], object] | None = None,
+    ) -> Outcome:
+        """Answer one pending call. The answer that leaves nothing pending goes on with the run, to its next end.
+
+        `digest`: of the arguments that were looked at, or the first 12 characters of it; an answer about others is
+        refused. Without one, the answer is about what is pending now. `answer`: what its server asks for, where it
+        does. `grant`: for so many calls more of the same method, given with the approval or not at all. `asked`: the
+        round of the question that is answered. `made`: called when the answer counts, before the run goes on. Raises
+        AlreadyDecided, DigestMismatch, UnknownEntry, UsageError for an answer that does not fit.
+        """
+        number = _number(execution_id, call_id)
+        call = await self.journal.calls.get(execution_id, number)
+        said = encoded(call, verdict, Given(arguments, answer))
+        seen = seen_digest(call, digest)
+        given = None if grant is None else with_call(call, grant, who, await self._principal(execution_id))
+        answered = Answer(execution_id, number, seen, verdict, who, said, reason, asked or call.asked)
+        decided = await self.journal.approvals.decide(answered, given)
+        if made is not None:
+            made()
+        return await self._after(decided, go_on=go_on)
+
+    async def call(self, execution_id: str, call_id: str | int) -> Call:
+        """One call as it stands. Raises UnknownEntry."""
+        return await self.journal.calls.get(execution_id, _number(execution_id, call_id))
+
+    async def decisions(self, execution_id: str) -> list[Decision]:
+        """What was decided, by whom, when, and under which grant. Raises UnknownEntry."""
+        await self.journal.executions.get(execution_id)
+        return await self.journal.approvals.decisions(execution_id)
+
+    async def _around(self, execution_id: str) -> str | None:
+        """The run that this one is a part of, and that alone goes on with it; None where it stands by itself."""
+        origin = cast("object", json.loads((await self.journal.executions.order(execution_id)).origin))
+        told = cast("dict[str, object]", origin) if isinstance(origin, dict) and not self._doors.within else {}
+        return None if told.get("within") is None else str(told["within"])
+
+    async def _refuse_part(self, execution_id: str) -> None:
+        around = await self._around(execution_id)
+        if around is not None:
+            raise UsageError(f"execution {execution_id} is a snippet's, within another: {_GO_ON_AROUND.format(around)}")
+
+    async def _principal(self, execution_id: str) -> str | None:
+        return (await self.journal.executions.get(execution_id)).principal
+
+    async def _after(self, decided: Decided, *, go_on: bool) -> Outcome:
+        execution_id = decided.call.execution_id
+        running = self._doors.running(execution_id)
+        if running is not None and running.decided(decided):
+            return await running.outcome()
+        if _ends_it(decided.call) and decided.execution.status == "paused":
+            with contextlib.suppress(Leased, WrongStatus):  # somebody else ends it already
+                return await self._end_rejected(decided.call, decided.decision.reason)
+        around = await self._around(execution_id)
+        if around is not None:
+            return _told_of(await self.outcome(execution_id), around)
+        if go_on and decided.execution.status == "paused" and decided.execution.pending == 0:
+            with contextlib.suppress(Leased):  # somebody else goes on with it already
+                return await self.resume(execution_id)
+        return await self.outcome(execution_id)
+
+    async def pending(self, execution_id: str | None = None) -> list[PendingCall]:
+        """What waits for people, oldest first."""
+        return [_pending(call) for call in await self.journal.approvals.pending(execution_id)]
+
+    async def outcome(self, execution_id: str) -> Outcome:
+        """How it ended, or where it stands. The value of one that was read back is JSON data."""
+        execution = await self.journal.executions.get(execution_id)
+        text = await self.journal.executions.outcome(execution_id)
+        told: dict[str, Any] = json.loads(text) if text else {"execution_id": execution_id}
+        told["status"] = execution.status
+        told["pending"] = [waiting.model_dump() for waiting in await self.pending(execution_id)]
+        return Outcome.model_validate(told)
+
+    # going on
+
+    async def resume(self, execution_id: str) -> Outcome:
+        """Go on with a paused run to its next end: woken where its image is the same, else replayed.
+
+        Raises Leased where somebody else works on it, WrongStatus where nothing is to be gone on with.
+        """
+        execution = await self.journal.executions.get(execution_id)
+        await self._refuse_part(execution_id)
+        if execution.status not in {"paused", "running"}:
+            message = f"execution {execution_id} is {execution.status}: there is nothing to go on with"
+            raise WrongStatus(message, execution.status)
+        if execution.status == "paused" and execution.pending:
+            raise UsageError(f"{execution.pending} calls of execution {execution_id} still wait for an answer")
+        return await self._go_on(execution_id, await self._load(execution_id))
+
+    async def retry(self, execution_id: str) -> Outcome:
+        """Run one that failed, was cancelled or was left by its host again, from its journal.
+
+        What succeeded is not made again; calls whose failure ended the run are. Raises WrongStatus, Leased.
+        """
+        execution = await self.journal.executions.get(execution_id)
+        await self._refuse_part(execution_id)
+        if execution.status == "running":
+            return await self.take_over(execution_id)
+        if execution.status not in {"failed", "cancelled"}:
+            message = f"execution {execution_id} is {execution.status}: only what failed is tried again"
+            raise WrongStatus(message, execution.status)
+        if execution.rollback is not None:
+            message = f"the rollback of execution {execution_id} has begun: it is not tried again"
+            raise WrongStatus(message, execution.status)
+        await self.journal.cancellations.clear(execution_id)  # whoever asked to end it meant the run before
+        return await self._go_on(execution_id, (await self._load(execution_id)).for_retry(), "retry")
+
+    async def recover(self, origin: str | None = None) -> list[Outcome]:
+        """Take over what hosts that stopped have left, one after another; each runs to its next end.
+
+        `origin`: only runs that were started so, whose connectors are therefore the same.
+        """
+        found: list[Outcome] = []
+        for execution_id in await self.journal.leases.abandoned():
+            with contextlib.suppress(Leased, WrongStatus, UnknownEntry):
+                if origin is None or (await self.journal.executions.order(execution_id)).origin == origin:
+                    found.append(await self.take_over(execution_id))
+        return found
+
+    async def take_over(self, execution_id: str) -> Outcome:
+        """Go on with a run whose host has stopped. What was under way is unknown, and asked about unless repeatable.
+
+        A rollback that it was at goes on as a rollback.
+        """
+        if (await self.journal.executions.get(execution_id)).rollback == "under_way":
+            return await self.rollback(execution_id)
+        ledger = self._ledger()
+        history = await load_history(self.journal, execution_id)
+        final = next(filter(_ends_it, history.calls), None)
+        if final is not None:
+            return await self._end_rejected(final, history.rejections.get(final.number))
+        await self._claim(ledger, history, "replay")
+        for call in await self.journal.calls.lose(ledger.lease):
+            if call.status != "unknown":
+                continue
+            if call.repeatable or call.idempotency_key:
+                await self.journal.calls.repeat(ledger.lease, call.number)
+            else:
+                until = datetime.now(UTC) + EXPIRY
+                await self.journal.calls.ask_again(ledger.lease, call.number, reason=_UNKNOWN, expires_at=until)
+        current = tuple(await self.journal.calls.of(execution_id))
+        return await self._run(replace(history.without_hibernation(), calls=current), ledger)
+
+    async def rollback(self, execution_id: str, *, again: bool = False) -> Outcome:
+        """Undo what an ended run did, its last call first; `rolled_back` where all that can be undone was.
+
+        `again`: also the calls of which nobody knows whether they were undone. Raises WrongStatus, Leased, UsageError.
+        """
+        undoer = self._doors.undoer
+        if undoer is None:
+            raise UsageError("nothing is known here of how calls are undone")
+        if undoer.nested is None:
+            undoer = replace(undoer, nested=self.rollback)
+        await roll_back(self.journal, undoer, self.owner, execution_id, again=again)
+        await self._let_go(execution_id)
+        return await self.outcome(execution_id)
+
+    async def expire(self) -> list[Outcome]:
+        """End the runs whose questions nobody answered in time."""
+        ended: dict[str, Outcome] = {}
+        for decided in await self.journal.approvals.expire():
+            execution_id = decided.call.execution_id
+            running = self._doors.running(execution_id)
+            if running is not None and running.decided(decided):
+                continue  # the script is told
+            with contextlib.suppress(Leased, WrongStatus):
+                ended[execution_id] = await self._end_expired(execution_id, decided)
+        return list(ended.values())
+
+    async def cancel(self, execution_id: str, *, who: str = NOBODY) -> Outcome:
+        """End a run, wherever it stands: one that runs here at once, one that is paused without running it.
+
+        Raises Leased for one that runs at another host, which was asked to end it by then.
+        """
+        running = self._doors.running(execution_id)
+        if running is not None:
+            running.cancel()
+            return await running.outcome()
+        error: dict[str, object] = {"kind": "cancelled", "message": "the run was cancelled"}
+        try:
+            return await self._close(execution_id, "cancelled", error)
+        except Leased:
+            await self.journal.cancellations.ask(execution_id, who)
+            raise
+
+    async def _end_expired(self, execution_id: str, decided: Decided) -> Outcome:
+        call = decided.call
+        error = {"kind": "expired", "message": str(expired(call)), "line": call.line}
+        return await self._close(execution_id, "expired", {**error, "tool": f"{call.connector}.{call.method}"})
+
+    async def _end_rejected(self, call: Call, reason: str | None) -> Outcome:
+        message = f"{rejected(call.connector, call.method, reason)}; that ends the run"
+        error = {"kind": "rejected", "message": message, "line": call.line}
+        return await self._close(call.execution_id, "rejected", {**error, "tool": f"{call.connector}.{call.method}"})
+
+    async def _close(self, execution_id: str, status: ExecutionStatus, error: dict[str, object]) -> Outcome:
+        lease = await self.journal.leases.acquire(execution_id, self.owner, LEASE)
+        calls = {f"{execution_id}.{call.number}": call for call in await self.journal.calls.of(execution_id)}
+        outcome = await self.outcome(execution_id)
+        records = [_closed(record, calls.get(record.call_id)) for record in outcome.calls]
+        told: dict[str, object] = {**outcome.to_json(), "status": status, "error": error, "pending": []}
+        ended = Outcome.model_validate(told).model_copy(update={"calls": tuple(records)})
+        await self.journal.executions.move(lease, status, outcome=ended.to_json_text())
+        await self._let_go(execution_id)
+        return ended
+
+    async def _let_go(self, execution_id: str) -> None:
+        if self._doors.ended is not None:
+            await self._doors.ended(execution_id)
+
+    async def _load(self, execution_id: str) -> History:
+        try:
+            return await load_history(self.journal, execution_id)
+        except HibernationError:
+            return await load_history(self.journal, execution_id, awake=True)
+
+    async def keep_on(self, execution_id: str, ledger: Ledger) -> Outcome:
+        """Go on with a run that was about to pause when people answered; under the lease that it has."""
+        history = await self._fitting(await self._load(execution_id))
+        await ledger.keep_on("replay" if history.hibernation is None else "wake", history.position)
+        return await self._run(history, ledger)
+
+    async def _go_on(self, execution_id: str, history: History, how: How | None = None) -> Outcome:
+        final = next(filter(_ends_it, history.calls), None)
+        if final is not None:
+            return await self._end_rejected(final, history.rejections.get(final.number))
+        history = await self._fitting(history)
+        ledger = self._ledger()
+        await self._claim(ledger, history, how or ("replay" if history.hibernation is None else "wake"))
+        current = {call.number: call for call in await self.journal.calls.of(execution_id)}
+        history = replace(history, calls=tuple(current[call.number] for call in history.calls))
+        return await self._run(history, ledger)
+
+    async def _fitting(self, history: History) -> History:
+        """To be woken where the image is the same, else to be replayed."""
+        supply = await self._doors.supply(Budgets.model_validate_json(history.order.budgets))
+        asleep = history.hibernation
+        fits = asleep is not None and asleep.image == supply.engine.meta.digest
+        return history if fits else history.without_hibernation()
+
+    async def _run(self, history: History, ledger: Ledger) -> Outcome:
+        budgets = Budgets.model_validate_json(history.order.budgets)
+        durable = Durable(ledger, self.keep_on, history, history.order.origin)
+        return await self._doors.begin(history, budgets, durable).outcome()
+
+    def _ledger(self) -> Ledger:
+        return Ledger(self.journal, self.owner)
+
+    async def _claim(self, ledger: Ledger, history: History, how: How) -> None:
+        await ledger.take_over(history.order.execution_id, how, history.position)
+
+
+_UNKNOWN = "it was under way when its host stopped, and nobody knows whether it happened: approve to make it again"
+
+
+_GO_ON_AROUND = "decide what waits in it, then `isolith executions retry {}`"
+
+
+def _told_of(outcome: Outcome, around: str) -> Outcome:
+    """The outcome of a run within a run, with what is to be done next."""
+    told = Diagnostic(kind="tool_unavailable", message=f"it is a part of another run: {_GO_ON_AROUND.format(around)}")
+    return outcome.model_copy(update={"warnings": (*outcome.warnings, told)})
+
+
+def _ends_it(call: Call) -> bool:
+    """Whether a person's no to this call ends its run."""
+    return call.status == "rejected" and call.on_rejection == "end"
+
+
+def _closed(record: CallRecord, call: Call | None) -> CallRecord:
+    """A call that waited when its run was put away, as it is at the end of it."""
+    if record.status != "pending":
+        return record
+    ended: dict[str, CallStatus] = {"rejected": "rejected", "expired": "failed"}
+    return record.model_copy(update={"status": ended.get("" if call is None else call.status, "cancelled")})
+
+
+def _number(execution_id: str, call_id: str | int) -> int:
+    if isinstance(call_id, int):
+        return call_id
+    text = call_id.removeprefix(f"{execution_id}.")
+    if not text.isdigit():
+        raise UnknownEntry(f"`{call_id}` is no call of execution {execution_id}: they are named {execution_id}.NUMBER")
+    return int(text)
+
+
+def _pending(call: Call) -> PendingCall:
+    arguments = edited(call) or cast("dict[str, object]", codec.loads(call.arguments))
+    return pending_call(f"{call.execution_id}.{call.number}", arguments, call)

@@ -1,0 +1,149 @@
+"""All that the journal has of one execution: enough to go on with it, in this process or in another."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from isolith.durable.ledger import Position
+from isolith.outcome import Diagnostic, LogRecord
+from isolith_runtime.guest import codec
+from isolith_runtime.hibernation import Hibernation
+from isolith_runtime.inputs import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from isolith.journal.journal import Journal
+    from isolith.journal.model import Artifact, Call, Delivery, Order
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How the clock moved in the step that a delivery began, and how often it had been read by the end of it."""
+
+    moves: tuple[tuple[int, int], ...]
+    readings: int
+
+
+@dataclass(frozen=True)
+class History:
+    """One execution up to now. `batches`: what was delivered, in order; `recording`: its clock and its entropy."""
+
+    order: Order
+    calls: tuple[Call, ...]
+    rejections: dict[int, str | None]
+    """Why a person said no, by call."""
+    batches: tuple[tuple[int, ...], ...]
+    recording: Recording
+    hibernation: Hibernation | None
+    artifacts: tuple[tuple[Artifact, bytes], ...]
+    logs: tuple[LogRecord, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+    clocks: tuple[Clock, ...] = ()
+    """One for each of `batches`."""
+    deliveries: int = 0
+    """How many the journal has, those included that are not followed any more."""
+    retried: bool = False
+    superseded: tuple[Call, ...] = ()
+    """Calls that failed and are made again under numbers of their own."""
+    wall_ms: float = 0
+    """Time that passes before this one took."""
+
+    @property
+    def input(self) -> object:
+        """What the script was given."""
+        return codec.loads(self.order.input)
+
+    @property
+    def all_calls(self) -> tuple[Call, ...]:
+        """Also those that are made again."""
+        return (*self.calls, *self.superseded)
+
+    @property
+    def position(self) -> Position:
+        """Where it goes on."""
+        recording = self.recording
+        followed = len(self.batches) if self.retried else None
+        return Position(self.deliveries, len(recording.clock), recording.readings, followed)
+
+    def without_hibernation(self) -> History:
+        """The same, to be replayed."""
+        return replace(self, hibernation=None)
+
+    def for_retry(self) -> History:
+        """Without the failures that the script did nothing after: those calls are made again.
+
+        A failure counts as the end of the run where nothing that succeeded was asked for after it.
+        """
+        last = max((call.number for call in self.calls if call.status == "completed"), default=0)
+        failed = {call.number for call in self.calls if call.status in {"failed", "cancelled"} and call.number > last}
+        followed = next((i for i, batch in enumerate(self.batches) if failed.intersection(batch)), len(self.batches))
+        return replace(self.followed_by(followed, self.clocks), retried=True)
+
+    def followed_by(self, count: int, clocks: tuple[Clock, ...]) -> History:
+        """Only the first deliveries; what failed and was not delivered by then is made again."""
+        batches = self.batches[:count]
+        delivered = {number for batch in batches for number in batch}
+        kept = tuple(
+            call for call in self.calls if call.status not in {"failed", "cancelled"} or call.number in delivered
+        )
+        superseded = tuple(call for call in self.calls if call not in kept)
+        recording = recorded(self.order, clocks[:count])
+        return replace(
+            self,
+            calls=kept,
+            superseded=(*self.superseded, *superseded),
+            batches=batches,
+            clocks=clocks[:count],
+            recording=recording,
+            hibernation=None,
+        )
+
+
+async def load_history(journal: Journal, execution_id: str, *, awake: bool = False) -> History:
+    """Read it; `awake` leaves out the guest that was put away. Raises UnknownEntry, JournalError, HibernationError."""
+    order = await journal.executions.order(execution_id)
+    deliveries = await journal.story.deliveries(execution_id)
+    kept = await journal.hibernations.get(execution_id)
+    told = await journal.executions.outcome(execution_id)
+    outcome = cast("dict[str, Any]", json.loads(told)) if told else {}
+    decisions = await journal.approvals.decisions(execution_id)
+    artifacts = await journal.artifacts.of(execution_id)
+    history = History(
+        order=order,
+        calls=tuple(sorted(await journal.calls.of(execution_id), key=lambda call: call.number)),
+        rejections={decision.number: decision.reason for decision in decisions if decision.verdict == "reject"},
+        batches=(),
+        recording=recorded(order, ()),
+        hibernation=None if kept is None or awake else Hibernation.of_bytes(kept.blob),
+        artifacts=tuple([(each, await journal.artifacts.read(execution_id, each.handle)) for each in artifacts]),
+        logs=tuple(LogRecord.model_validate(line) for line in outcome.get("logs", ())),
+        warnings=tuple(Diagnostic.model_validate(warning) for warning in outcome.get("warnings", ())),
+        wall_ms=float(outcome.get("usage", {}).get("wall_ms", 0)),
+    )
+    return follow(history, deliveries)
+
+
+def recorded(order: Order, clocks: Sequence[Clock]) -> Recording:
+    """The inputs as the deliveries noted them."""
+    moves = tuple(move for clock in clocks for move in clock.moves)
+    return Recording(order.seed, order.started_ns, moves, clocks[-1].readings if clocks else 0)
+
+
+def follow(history: History, deliveries: Sequence[Delivery]) -> History:
+    """The deliveries in order. One that says how many are followed puts those between it and them out of force."""
+    found, readings = history, 0
+    for delivery in deliveries:
+        told = cast("dict[str, Any]", json.loads(delivery.clock)) if delivery.clock else {}
+        readings = int(told.get("readings", readings))
+        if "followed" in told:
+            before = replace(found, calls=tuple(c for c in found.calls if c.pass_number < delivery.pass_number))
+            after = tuple(c for c in found.calls if c.pass_number >= delivery.pass_number)
+            cut = before.followed_by(int(told["followed"]), before.clocks)
+            found = replace(cut, calls=(*cut.calls, *after))
+            continue
+        clock = Clock(tuple((int(a), int(b)) for a, b in told.get("moves", ())), readings)
+        found = replace(found, batches=(*found.batches, delivery.calls), clocks=(*found.clocks, clock))
+    return replace(found, recording=recorded(history.order, found.clocks), deliveries=len(deliveries))

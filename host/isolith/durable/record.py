@@ -1,0 +1,218 @@
+"""The calls of one execution as its journal has them: written as they happen, met again in a replay."""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING
+
+from isolith.calling import call_frames
+from isolith.calling.waiting import edited, take_up
+from isolith.durable.replay import Entry, Replay
+from isolith.journal.digests import digest_of_call
+from isolith.journal.model import NewCall
+from isolith_bindings.errors import CallError
+from isolith_runtime.guest import codec
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from datetime import datetime
+
+    from isolith.calling.calls import CallDesk
+    from isolith.calling.use import Use
+    from isolith.durable.history import History
+    from isolith.durable.ledger import Ledger
+    from isolith.journal.model import Call
+    from isolith.journal.statuses import CallStatus as JournalStatus
+    from isolith.outcome import CallStatus
+    from isolith_runtime.inputs import Inputs
+
+_SETTLED: dict[JournalStatus, CallStatus] = {
+    "completed": "completed",
+    "failed": "failed",
+    "cancelled": "cancelled",
+    "rejected": "rejected",
+    "expired": "failed",
+}
+
+
+class CallRecorder:
+    """Writes calls, and answers those that were made already.
+
+    `diverged` is told what was asked for, and what is recorded. `last`: the largest number in the journal.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        inputs: Callable[[], Inputs],
+        diverged: Callable[[str, str], None],
+        history: History | None = None,
+        last: int = 0,
+    ) -> None:
+        self.ledger = ledger
+        self.before_outcome: Callable[[], Awaitable[None]] = _nothing
+        """Done in front of an outcome that may name it."""
+        self._inputs = inputs
+        self._diverged = diverged
+        known = () if history is None else history.calls
+        self._known = {call.number: call for call in known}
+        self._rejections = {} if history is None else history.rejections
+        made = () if history is None else history.all_calls
+        self._occurrences = collections.Counter((call.connector, call.method, call.digest) for call in made)
+        self._last = last
+        self.replay: Replay | None = None
+        if history is not None and history.hibernation is None:
+            # The first delivery is the first frame, which begins the replay.
+            self.replay = Replay([_entry(call) for call in known], history.batches[1:])
+        self._frames: dict[int, str] = {}
+
+    # in a replay
+
+    def meet(self, desk: CallDesk, use: Use) -> bool:
+        """A call of the script. Whether it has to be decided and made now: not where the journal knows better."""
+        if self.replay is None:
+            return True
+        verdict = self.replay.meet(use.number, use.names[0], use.method_used, self._digest(use))
+        if verdict.action == "diverge":
+            self._diverged(f"{use.path} (call {use.number}, line {use.frame.line})", verdict.recorded)
+            return False
+        if verdict.entry is None:
+            return True
+        use.entry = verdict.entry.number
+        return self.apply(desk, use, self._known[use.entry])
+
+    def apply(self, desk: CallDesk, use: Use, call: Call) -> bool:
+        """What the journal has of a call. Whether it has to be decided anew."""
+        if call.status in _SETTLED:
+            frame = desk.settle(use, _SETTLED[call.status], call.outcome, self.error_of(call))
+            if call.status == "cancelled":
+                return False  # the script gave it up itself, and is not told
+            if self.replay is not None and self.replay.under_way:
+                self._frames[use.number] = frame
+            else:
+                desk.answer(use.number, frame)
+            return False
+        use.journalled = True
+        if call.status == "approved":
+            desk.approve(use, edited(call))
+            return False
+        if call.status == "pending_approval":
+            desk.wait_for_person(use, call)
+            return False
+        take_up(use, call)
+        desk.make_again(use)
+        return False
+
+    def error_of(self, call: Call) -> CallError | None:
+        """Why a call of the journal did not come to a result."""
+        if call.status == "rejected":
+            return rejected(call.connector, call.method, self._rejections.get(call.number))
+        if call.status == "expired":
+            return expired(call)
+        if call.status == "cancelled":
+            return CallError("cancelled", f"{call.connector}.{call.method} was given up")
+        return None if call.error is None else call_frames.error_of(call.error)
+
+    def take_frame(self, number: int) -> str | None:
+        """The frame that delivers a recorded outcome; once."""
+        return self._frames.pop(number, None)
+
+    def left(self) -> list[tuple[int, str]]:
+        """Outcomes that the journal has and the guest was never given, in the order of their calls."""
+        found, self._frames = sorted(self._frames.items()), {}
+        return found
+
+    # as they happen
+
+    async def started(self, use: Use) -> None:
+        """A call that is about to be made. Raises JournalError."""
+        inputs = self._inputs()
+        if use.journalled:
+            if not use.approved:
+                return  # made again: the journal knows that it was started
+            take_up(use, await self.ledger.begun(use.entry, inputs))
+            return
+        use.journalled = True
+        await self.ledger.started(self._new(use), inputs)
+
+    async def asked(self, use: Use, reason: str, effect: str | None, expires_at: datetime | None) -> Call:
+        """A call that a person must answer. Raises JournalError."""
+        use.journalled = True
+        return await self.ledger.asked(
+            self._new(use), self._inputs(), reason=reason, effect=effect, expires_at=expires_at
+        )
+
+    async def put_off(self, use: Use, reason: str, question: str, expires_at: datetime) -> Call:
+        """It was made, and its server asks a person. Raises JournalError."""
+        return await self.ledger.put_off(use.entry, reason=reason, question=question, expires_at=expires_at)
+
+    async def completed(self, use: Use, outcome: str) -> str:
+        """Its result; gives what the script is to be given. Raises JournalError."""
+        await self.before_outcome()
+        use.journalled = False  # from here on, whoever gives it up comes too late
+        call = await self.ledger.ended(use.entry, "completed", outcome=outcome)
+        return call.outcome or "null"
+
+    async def failed(self, use: Use, error: str) -> None:
+        """Its failure. Raises JournalError."""
+        use.journalled = False
+        await self.ledger.ended(use.entry, "failed", error=error)
+
+    async def refused(self, use: Use, error: str) -> None:
+        """It was not made."""
+        await self.ledger.refused(self._new(use), error)
+
+    async def cancelled(self, use: Use) -> None:
+        """The script, or whoever ended the run, gave it up."""
+        if not self.ledger.left:  # else it is the next host's to say what became of it
+            await self.ledger.ended(use.entry, "cancelled")
+
+    def _new(self, use: Use) -> NewCall:
+        use.entry = use.number if use.number > self._last else self._last + 1
+        self._last = use.entry
+        digest = self._digest(use)
+        key = (use.names[0], use.method_used, digest)
+        occurrence = self._occurrences[key]
+        self._occurrences[key] += 1
+        method = use.method
+        repeatable = method is None or (method.annotations.trusted and method.annotations.read_only is True)
+        idempotent = method is not None and method.idempotent
+        return NewCall(
+            number=use.entry,
+            connector=use.names[0],
+            method=use.method_used,
+            arguments=codec.dumps(use.frame.arguments),
+            occurrence=occurrence,
+            pass_number=self.ledger.pass_number,
+            line=use.frame.line,
+            idempotency_key=f"{self.ledger.lease.execution_id}.{use.entry}" if idempotent else None,
+            repeatable=repeatable or idempotent,
+            revertible=method is not None and method.revert is not None,
+            on_rejection=use.on_rejection,
+        )
+
+    def _digest(self, use: Use) -> str:
+        return digest_of_call(use.names[0], use.method_used, codec.dumps(use.frame.arguments))
+
+
+async def _nothing() -> None:
+    """Nothing to do."""
+
+
+def _entry(call: Call) -> Entry:
+    return Entry(call.number, call.connector, call.method, call.digest, call.status in _SETTLED)
+
+
+def rejected(connector: str, method: str, reason: str | None) -> CallError:
+    """What the script is told where a person said no."""
+    why = f": {reason}" if reason else ""
+    return CallError("rejected", f"a person rejected {connector}.{method}{why}", hint=_GO_ON)
+
+
+def expired(call: Call) -> CallError:
+    """What is told where nobody answered."""
+    until = f", until {call.expires_at:%Y-%m-%d %H:%M} UTC" if call.expires_at else ""
+    return CallError("expired", f"nobody answered whether {call.connector}.{call.method} may be called{until}")
+
+
+_GO_ON = "catch Rejected to go on without it"

@@ -1,0 +1,1 @@
+"""Isolith as an MCP server."""

@@ -1,0 +1,328 @@
+"""Isolith as an MCP server: `execute`, `search`, `describe` and `resume` on the official SDK, in both its eras.
+
+Nothing is kept for a connection: whatever a request needs is in the request, in the journal or under a handle.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import anyio.to_thread
+import mcp_types as mcp
+from mcp.server.caching import CacheHint
+from mcp.server.subscriptions import ListenHandler
+from mcp.shared.exceptions import MCPError
+
+from isolith.budgets import CEILINGS, Budgets
+from isolith.calling.resuming import stand
+from isolith.command_line.discovery_command import search_text
+from isolith.command_line.terminal import visible
+from isolith.errors import UsageError
+from isolith.instructions import Shown
+from isolith.internal import internal_error
+from isolith.journal.errors import AlreadyDecided, JournalError, UnknownEntry
+from isolith.json_form import to_json_form
+from isolith.mcp.asking import allowable, asked_of, boundary, can_ask, question, verdict
+from isolith.mcp.files import TEMPLATE, Files
+from isolith.mcp.following import FollowedServer, Following
+from isolith.mcp.progress import followed
+from isolith.mcp.tools import server_instructions, tools
+from isolith.mcp.view import model_view, said_of
+from isolith.outcome import Diagnostic
+from isolith.run.gradual import browsed
+from isolith.run.misdirected import misdirected
+from isolith.tokens.caller import caller
+from isolith_bindings.errors import CallError
+from isolith_bindings.schema.validate import Validator
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mcp.server import Server
+    from mcp.server.caching import CacheableMethod
+    from mcp.server.context import ServerRequestContext
+
+    from isolith.code_mode import CodeMode
+    from isolith.journal.model import Verdict
+    from isolith.outcome import Outcome
+    from isolith.run.execution import Execution
+
+    Answer: TypeAlias = mcp.CallToolResult | mcp.InputRequiredResult
+    Arguments: TypeAlias = dict[str, object]
+    Handler: TypeAlias = Callable[[ServerRequestContext, Arguments], Awaitable[Answer]]
+    Paused: TypeAlias = Callable[[Outcome], object]
+
+_AN_HOUR = CacheHint(ttl_ms=3_600_000)
+_A_MINUTE = CacheHint(ttl_ms=60_000)
+"""For a list of tools that may change: who listens is told earlier."""
+_FINE = frozenset({"completed", "paused", "running"})
+_WRONG = (UsageError, CallError, JournalError)
+"""What a caller can mend; anything else that is raised here is a bug of ours."""
+
+
+def mcp_server(
+    code_mode: CodeMode,
+    *,
+    session_key: str | None = None,
+    paused: Paused | None = None,
+    ask_client: bool = False,
+    state_key: bytes | None = None,
+    shown: Shown | None = None,
+) -> Server:
+    """A server of the SDK over an open `CodeMode`; run it on any transport of the SDK's.
+
+    `session_key`: the key of a request's `_meta` whose text is its session where `execute` names none, such as
+    `ai.opencode/sessionID`. `paused`: told of each run that waits for a person. `ask_client`: a client that can ask a
+    person within a request is asked, and what it answers decides; `state_key`: 32 random bytes or more that replicas
+    share, to take each other's answers. `shown`: how much `execute` says of the tools.
+    """
+    shown = shown or Shown()
+    following = Following(code_mode.catalog, shown)
+    front = McpFront(code_mode, session_key, paused, following, ask_client=ask_client)
+    hints: dict[CacheableMethod, CacheHint] = dict.fromkeys(_CACHED, _AN_HOUR)
+    if shown.tokens:
+        hints["tools/list"] = _A_MINUTE
+    server = FollowedServer(
+        "isolith",
+        version=version("isolith"),
+        title="Isolith",
+        instructions=server_instructions(code_mode.catalog.connectors),
+        cache_hints=hints,
+        get_tool_input_schema=front.input_schema,
+        on_list_tools=front.list_tools,
+        on_call_tool=front.call_tool,
+        on_list_resources=front.list_resources,
+        on_list_resource_templates=front.list_templates,
+        on_read_resource=front.read_resource,
+        on_subscriptions_listen=ListenHandler(following.bus) if shown.tokens else None,
+    )
+    if ask_client:
+        server.middleware.append(boundary(state_key))
+    return server
+
+
+_CACHED: tuple[CacheableMethod, ...] = (
+    "server/discover",
+    "tools/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+)
+
+
+class McpFront:
+    """The handlers of the requests."""
+
+    def __init__(
+        self,
+        code_mode: CodeMode,
+        session_key: str | None,
+        paused: Paused | None,
+        following: Following,
+        *,
+        ask_client: bool,
+    ) -> None:
+        self._code_mode = code_mode
+        self._following = following
+        self._session_key = session_key
+        self._paused = paused
+        self._ask_client = ask_client
+        self._files = Files(code_mode)
+        self._running: dict[str, Execution] = {}
+        self._tools = {tool.name: tool for tool in tools()}
+        self._validators = {name: Validator(tool.input_schema) for name, tool in self._tools.items()}
+        self._handlers: dict[str, Handler] = {
+            "search": self._search,
+            "describe": self._describe,
+            "execute": self._execute,
+            "resume": self._resume,
+        }
+
+    # requests
+
+    def input_schema(self, name: str) -> dict[str, object] | None:
+        """What a tool takes; None for one that is not there."""
+        tool = self._tools.get(name)
+        return None if tool is None else tool.input_schema
+
+    async def list_tools(
+        self, context: ServerRequestContext, _: mcp.PaginatedRequestParams | None
+    ) -> mcp.ListToolsResult:
+        """The same tools in the same order, whoever asks; `execute` says what can be called now."""
+        said = {"description": await self._following.description(context)}
+        execute = self._tools["execute"].model_copy(update=said)
+        return mcp.ListToolsResult(tools=list((self._tools | {"execute": execute}).values()))
+
+    async def list_resources(
+        self, _: ServerRequestContext, __: mcp.PaginatedRequestParams | None
+    ) -> mcp.ListResourcesResult:
+        """None: whoever may read an artifact was given its link."""
+        return mcp.ListResourcesResult(resources=[])
+
+    async def list_templates(
+        self, _: ServerRequestContext, __: mcp.PaginatedRequestParams | None
+    ) -> mcp.ListResourceTemplatesResult:
+        """How links to artifacts look."""
+        kept = mcp.ResourceTemplate(
+            name="artifact", uri_template=TEMPLATE, description="Bytes that a script has kept, or its whole value."
+        )
+        return mcp.ListResourceTemplatesResult(resource_templates=[kept])
+
+    async def read_resource(
+        self, _: ServerRequestContext, params: mcp.ReadResourceRequestParams
+    ) -> mcp.ReadResourceResult:
+        """An artifact. Raises MCPError for one that is not there."""
+        try:
+            return mcp.ReadResourceResult(contents=[await self._files.resource(str(params.uri))])
+        except UnknownEntry as error:
+            raise MCPError(mcp.INVALID_PARAMS, "there is no such resource", {"uri": str(params.uri)[:200]}) from error
+
+    async def call_tool(self, context: ServerRequestContext, params: mcp.CallToolRequestParams) -> Answer:
+        """One tool. What is wrong with its arguments or its script is an answer; raises MCPError for no tool at all."""
+        arguments = cast("Arguments", params.arguments or {})
+        handler = self._handlers.get(params.name)
+        if handler is None:
+            told = misdirected(self._code_mode.catalog, params.name, arguments)
+            if told.tool is not None:
+                return _failed(told)
+            raise MCPError(mcp.INVALID_PARAMS, told.message)
+        problems = self._validators[params.name].problems(arguments)
+        if problems:
+            return _refused("; ".join(str(problem) for problem in problems[:5]))
+        try:
+            if params.request_state is not None:
+                return await self._decided(context, params.request_state, params.input_responses or {})
+            return await self._with_news(context, await handler(context, arguments))
+        except MCPError:
+            raise
+        except _WRONG as error:
+            hint = error.hint if isinstance(error, CallError) else None
+            return _refused(str(error), hint)
+        except Exception as error:  # noqa: BLE001 - the border of the server: a bug of ours is told by its id
+            return _failed(internal_error(error))
+
+    async def _with_news(self, context: ServerRequestContext, answer: Answer) -> Answer:
+        """The answer, and behind it what has changed in the tools since this client was told of them."""
+        news = await self._following.news(context) if isinstance(answer, mcp.CallToolResult) else ""
+        if news and isinstance(answer, mcp.CallToolResult):
+            answer.content.append(mcp.TextContent(text=visible(news)))
+        return answer
+
+    # tools
+
+    async def _search(self, _: ServerRequestContext, arguments: Arguments) -> mcp.CallToolResult:
+        await browsed(self._code_mode.connectors)
+        page = await anyio.to_thread.run_sync(partial(self._code_mode.catalog.search, **arguments))  # type: ignore[arg-type]
+        more = f"; `offset` {page.next} shows the next" if page.next is not None else ""
+        return _answered(search_text(page, more), dataclasses.asdict(page))
+
+    async def _describe(self, _: ServerRequestContext, arguments: Arguments) -> mcp.CallToolResult:
+        await browsed(self._code_mode.connectors)
+        found = await anyio.to_thread.run_sync(partial(self._code_mode.catalog.describe, **arguments))  # type: ignore[arg-type]
+        return _answered(found.text, dataclasses.asdict(found))
+
+    async def _execute(self, context: ServerRequestContext, arguments: Arguments) -> Answer:
+        asked = cast("dict[str, object]", arguments.get("budgets") or {})
+        budgets = Budgets.model_validate(asked)
+        execution = self._code_mode.start(
+            cast("str", arguments["code"]),
+            input=arguments.get("input"),
+            budgets=budgets,
+            session=self._session(context, arguments),
+            principal=caller().principal,
+        )
+        self._running[execution.execution_id] = execution
+        execution.when_done(lambda: self._running.pop(execution.execution_id, None))
+        outcome = await followed(execution, context)
+        return await self._told(context, outcome, budgets, execution)
+
+    async def _resume(self, context: ServerRequestContext, arguments: Arguments) -> Answer:
+        return await self._on_with(context, cast("str", arguments["execution_id"]))
+
+    async def _decided(self, context: ServerRequestContext, state: str, responses: mcp.InputResponses) -> Answer:
+        """The answers of a person at the client; then on with the run. Without any, it goes on waiting."""
+        if not self._ask_client:
+            raise MCPError(mcp.INVALID_PARAMS, "Invalid or expired requestState")
+        asked = asked_of(state)
+        runs = await self._code_mode.runs()
+        verdicts: list[tuple[str, Verdict | None]] = [
+            (call_id, verdict(responses.get(call_id))) for call_id in asked.digests
+        ]
+        for call_id, decided in verdicts:
+            if decided is not None:
+                with contextlib.suppress(AlreadyDecided):  # by somebody else meanwhile: that counts
+                    digest = asked.digests[call_id]
+                    await runs.decide(asked.execution_id, call_id, decided, who=_CLIENT, digest=digest, go_on=False)
+        return await self._on_with(context, asked.execution_id, ask=any(decided for _, decided in verdicts))
+
+    async def _on_with(self, context: ServerRequestContext, execution_id: str, *, ask: bool = True) -> Answer:
+        running = self._running.get(execution_id)
+        await self._may_see(execution_id, running)
+        if running is not None:
+            outcome = await followed(running, context)
+            return await self._told(context if ask else None, outcome, Budgets(), running)
+        outcome = await stand(self._code_mode, execution_id)
+        order = await (await self._code_mode.runs()).journal.executions.order(execution_id)
+        return await self._told(context if ask else None, outcome, Budgets.model_validate_json(order.budgets))
+
+    async def _may_see(self, execution_id: str, running: Execution | None) -> None:
+        """Raises UnknownEntry for a run of somebody else's, which looks as if it were not there."""
+        access = caller()
+        if access.sees_all:
+            return
+        runs = await self._code_mode.runs()
+        order = running.order if running is not None else await runs.journal.executions.order(execution_id)
+        if order.principal != access.principal:
+            raise UnknownEntry(f"there is no execution {execution_id}, or no longer")
+
+    def _session(self, context: ServerRequestContext, arguments: Arguments) -> str | None:
+        named = arguments.get("session")
+        if named is None and self._session_key is not None:
+            named = cast("dict[str, object]", context.meta or {}).get(self._session_key)
+        return named[:_MAX_SESSION] if isinstance(named, str) and named else None
+
+    async def _told(
+        self,
+        asking: ServerRequestContext | None,
+        outcome: Outcome,
+        budgets: Budgets,
+        execution: Execution | None = None,
+    ) -> Answer:
+        """An outcome as an answer: for models as text, for programs as data, and what it made beside it.
+
+        A run that waits is a question instead, where the client that is `asking` may and can put it to a person.
+        """
+        if execution is not None:
+            self._files.keep(execution, outcome)
+        if allowable(outcome) and self._ask_client and asking is not None and can_ask(asking):
+            return question(outcome)
+        if outcome.status == "paused" and self._paused is not None:
+            self._paused(outcome)
+        most = min(budgets.value_tokens, CEILINGS.value_tokens)
+        text = await anyio.to_thread.run_sync(model_view, outcome, most)
+        blocks = await self._files.blocks(outcome)
+        return mcp.CallToolResult(
+            content=[mcp.TextContent(text=text), *blocks],
+            structured_content=outcome.to_json(safe_integers=True),
+            is_error=outcome.status not in _FINE,
+        )
+
+
+_MAX_SESSION = 200
+_CLIENT = "a person at the MCP client"
+
+
+def _answered(text: str, data: dict[str, object]) -> mcp.CallToolResult:
+    return mcp.CallToolResult(content=[mcp.TextContent(text=visible(text))], structured_content=to_json_form(data))
+
+
+def _refused(message: str, hint: str | None = None) -> mcp.CallToolResult:
+    return _failed(Diagnostic(kind="invalid_arguments", message=message, hint=hint))
+
+
+def _failed(diagnostic: Diagnostic) -> mcp.CallToolResult:
+    return mcp.CallToolResult(content=[mcp.TextContent(text=visible(said_of(diagnostic)))], is_error=True)

@@ -1,0 +1,1 @@
+"""One script from begin to end: prepared, checked, run, answered."""

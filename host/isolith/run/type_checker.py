@@ -1,0 +1,200 @@
+"""A real type checker over a script and the stubs of its tools, where one is installed: ty, else pyright, else mypy.
+
+It sees what the check's own pass does not: types through functions, names bound twice, results that may be None. What
+it says is a maybe, and only what is about values is kept: names, arguments that are written out and keys are known
+better to the pass, which knows every spelling and what connectors take all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+from isolith.errors import UsageError
+from isolith.run.type_stubs import FIRST, SCRIPT, files, named_connectors
+from isolith_bindings.check import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from isolith_bindings.connector import Connector
+
+Name = Literal["ty", "pyright", "mypy"]
+Types = Literal["auto", "ty", "pyright", "mypy", "off"]
+"""Which checker is asked. `auto`: the first there is; before a run only ty, for the others take seconds."""
+
+TIMEOUT_S = 20.0
+"""Seconds it may take where somebody waits for nothing else."""
+RUN_TIMEOUT_S = 0.5
+"""Seconds that ty may take beside a run; it takes about a tenth of one, most of them to read Python's own stubs."""
+_LEAST = FIRST.count("\n")
+
+
+@dataclass(frozen=True)
+class _Said:
+    """One thing a checker says, at a line and column of the file it read."""
+
+    line: int
+    column: int
+    message: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class _Dialect:
+    """How one checker is asked, and which of its rules are about values.
+
+    `arguments`: the rule of arguments that do not fit, which is kept only where `certain` is found in its message.
+    """
+
+    command: tuple[str, ...]
+    read: Callable[[str], Iterator[_Said]]
+    kept: frozenset[str]
+    arguments: str
+    certain: re.Pattern[str]
+
+
+@dataclass(frozen=True)
+class TypeChecker:
+    """One that is installed. `command`: the path of its program."""
+
+    name: Name
+    command: str
+
+    @property
+    def fast(self) -> bool:
+        """Whether a run can wait for it."""
+        return self.name == "ty"
+
+
+def type_checker(wanted: Types = "auto") -> TypeChecker | None:
+    """The checker beside this Python, or on the path. Raises UsageError where one is named that is not there."""
+    if wanted == "off":
+        return None
+    names: tuple[Name, ...] = ("ty", "pyright", "mypy") if wanted == "auto" else (wanted,)
+    for name in names:
+        found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+        if found:
+            return TypeChecker(name, found)
+    if wanted != "auto":
+        raise UsageError(f"`{wanted}` is not installed: `pip install {wanted}`, or leave `--types` to what there is")
+    return None
+
+
+def types_of(
+    text: str,
+    connectors: Mapping[str, Connector],
+    checker: TypeChecker,
+    *,
+    synchronous: bool,
+    timeout_s: float = TIMEOUT_S,
+) -> tuple[Finding, ...]:
+    """What a checker says of a script; nothing where it cannot be asked. Blocks, runs nothing of it."""
+    if "__future__" in text or not named_connectors(text, connectors):  # the first stands where our own line does
+        return ()
+    with tempfile.TemporaryDirectory(prefix="isolith-check-") as folder:
+        for name, content in files(text, connectors, synchronous=synchronous):
+            (Path(folder) / name).write_text(content, encoding="utf-8")
+        (Path(folder) / "ty.toml").touch()  # so that no configuration above it counts
+        try:
+            done = subprocess.run(  # noqa: S603 - a fixed command; the script is a file to it
+                [checker.command, *_DIALECTS[checker.name].command, SCRIPT],
+                cwd=folder,
+                # Nothing of ours that it has no use for. Pyright keeps what it runs on in the user's cache folder.
+                env={"HOME": str(Path.home()) if checker.name == "pyright" else folder, "PATH": _path()},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=timeout_s,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ()
+    return tuple(_findings(checker.name, done.stdout.decode(errors="replace")))
+
+
+def _path() -> str:
+    return os.environ.get("PATH", "")
+
+
+def _findings(name: Name, output: str) -> Iterator[Finding]:
+    dialect = _DIALECTS[name]
+    for said in dialect.read(output):
+        if said.line <= _LEAST or said.rule not in dialect.kept or _NOT_KEPT.search(said.message):
+            continue
+        if said.rule == dialect.arguments and not dialect.certain.search(said.message):
+            continue
+        yield Finding("check", f"{said.message} ({name}: {said.rule})", said.line - _LEAST, said.column)
+
+
+# ---------------------------------------------------------------------------------------------- three dialects
+
+_CONTAINERS = r"(list\[|dict\[|set\[|tuple\[|Coroutine(Type)?\[|None[`\"])"
+"""What no connector makes of anything else; a date may be text, and a whole float a number."""
+_NOT_KEPT = re.compile(r"<module |[Mm]odule [`\"]|__isolith|Unknown|Operator [`\"]\|=")
+_FILE = re.escape(SCRIPT)
+_TY = re.compile(rf"{_FILE}:(?P<line>\d+):(?P<column>\d+): (?:error|warning)\[(?P<rule>[\w-]+)\] (?P<message>.*)")
+_MYPY = re.compile(rf"{_FILE}:(?P<line>\d+):(?P<column>\d+): error: (?P<message>.*)  \[(?P<rule>[\w-]+)\]")
+
+
+def _by_line(pattern: re.Pattern[str]) -> Callable[[str], Iterator[_Said]]:
+    def read(output: str) -> Iterator[_Said]:
+        for found in filter(None, map(pattern.fullmatch, output.splitlines())):
+            yield _Said(int(found["line"]), int(found["column"]), found["message"], found["rule"])
+
+    return read
+
+
+def _read_pyright(output: str) -> Iterator[_Said]:
+    """Its JSON, in which lines and columns begin with 0."""
+    try:
+        told = cast("dict[str, list[dict[str, object]]]", json.loads(output))["generalDiagnostics"]
+        for one in told:
+            start = cast("dict[str, dict[str, int]]", one["range"])["start"]
+            message = str(one["message"]).partition("\n")[0]
+            yield _Said(start["line"] + 1, start["character"] + 1, message, str(one.get("rule", "")))
+    except (ValueError, KeyError, TypeError):
+        return
+
+
+_DIALECTS: dict[Name, _Dialect] = {
+    "ty": _Dialect(
+        ("check", "--python-version", "3.14", "--output-format", "concise"),
+        _by_line(_TY),
+        # An attribute that is not there had another name until 2026.
+        frozenset(
+            {"invalid-argument-type", "not-subscriptable", "not-iterable", "unsupported-operator"}
+            | {"unresolved-attribute", "missing-attribute"}
+        ),
+        "invalid-argument-type",
+        re.compile(rf"found `{_CONTAINERS}"),
+    ),
+    "pyright": _Dialect(
+        ("--pythonversion", "3.14", "--outputjson"),
+        _read_pyright,
+        frozenset(
+            {"reportArgumentType", "reportIndexIssue", "reportOperatorIssue", "reportAttributeAccessIssue"}
+            | {"reportOptionalSubscript", "reportOptionalMemberAccess", "reportOptionalIterable"}
+            | {"reportOptionalOperand"}
+        ),
+        "reportArgumentType",
+        re.compile(rf"Argument of type \"{_CONTAINERS}"),
+    ),
+    "mypy": _Dialect(
+        (
+            *("--python-version", "3.14", "--no-incremental", "--cache-dir", os.devnull, "--config-file="),
+            *("--show-column-numbers", "--no-error-summary", "--no-site-packages", "--hide-error-context"),
+        ),
+        _by_line(_MYPY),
+        frozenset({"arg-type", "index", "operator", "union-attr", "attr-defined"}),
+        "arg-type",
+        re.compile(rf"incompatible type \"{_CONTAINERS}"),
+    ),
+}

@@ -1,0 +1,1 @@
+"""Scripts that a person has read, as methods of others."""

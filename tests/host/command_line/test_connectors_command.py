@@ -1,0 +1,173 @@
+"""`isolith connectors`, over real servers: what is shown, of what it tells, and what is said of broken ones."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from isolith.command_line import cli
+from isolith.configuration.documents import parse_json
+
+RAW = Path(__file__).parents[3] / "fixtures" / "mcp" / "raw_server.py"
+CRM = '''
+"""Contacts."""
+from isolith_bindings.functions import method
+
+def find(name: str) -> str:
+    return name
+
+@method(policy="ask")
+def drop(name: str) -> None: ...
+
+@method(policy="deny")
+def purge() -> None: ...
+'''
+
+
+@pytest.fixture
+def specs(tmp_path: Path) -> list[str]:
+    """A Python connector, a server that works and one that cannot start."""
+    (tmp_path / "crm.py").write_text(CRM)
+    servers = {
+        "docs": {"command": sys.executable, "args": [str(RAW)], "isolith": {"scope": "session"}},
+        "broken": {"command": "no-such-program-here"},
+    }
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    return ["--connect", str(tmp_path / "crm.py"), "--connect", str(tmp_path / "mcp.json")]
+
+
+def isolith(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, arguments)
+
+
+def found(result: Result) -> dict[str, dict[str, object]]:
+    document = parse_json(result.stdout, "stdout")
+    assert isinstance(document, dict)
+    return {one["connector"]: one for one in document["connectors"]}
+
+
+def test_what_is_connected(specs: list[str]) -> None:
+    result = isolith("connectors", "list", *specs, "--json")
+    assert result.exit_code == 0
+    listed = found(result)
+    assert list(listed) == ["crm", "docs", "broken"]
+    assert {key: listed["crm"][key] for key in ("description", "methods", "asks", "denied", "scope")} == {
+        "description": "Contacts.",
+        "methods": 2,
+        "asks": 1,
+        "denied": 1,
+        "scope": "this process",
+    }
+    assert (listed["docs"]["methods"], listed["broken"]["methods"]) == (1, 0)
+    assert "session" in str(listed["docs"]["scope"])
+    assert result.stderr.startswith("isolith: broken is not there: there is no program `no-such-program-here`")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_policy_is_seen_in_the_list(specs: list[str]) -> None:
+    assert found(isolith("connectors", "list", *specs, "--policy", "careful", "--json"))["docs"]["asks"] == 1
+    assert found(isolith("connectors", "list", *specs, "--policy", "readonly", "--json"))["docs"]["denied"] == 1
+
+
+def test_a_rule_that_fits_nothing_is_said(specs: list[str], tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text('rules = [{ match = "cmr.*", action = "deny" }]')
+    result = isolith("connectors", "list", *specs[:2], "--policy", str(tmp_path / "policy.toml"))
+    assert result.stderr == "isolith: rule 1 (`cmr.*`) fits no method of what is connected\n"
+
+
+def test_the_list_for_people(specs: list[str]) -> None:
+    lines = isolith("connectors", "list", *specs).stdout.splitlines()
+    assert lines[:2] == ["crm: Contacts.", "    2 methods, 1 of them asked, 1 denied (this process)"]
+
+
+def test_how_they_are(specs: list[str]) -> None:
+    result = isolith("connectors", "status", *specs, "--json")
+    assert (result.exit_code, result.stderr) == (1, "")
+    states = {name: (one["state"], one["tools"]) for name, one in found(result).items()}
+    assert states == {"crm": ("ready", 3), "docs": ("connected", 1), "broken": ("failed", 0)}
+    assert all(one["scope"] for one in found(result).values())
+
+
+def test_one_that_is_well(specs: list[str]) -> None:
+    result = isolith("connectors", "status", "docs", *specs)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("docs: connected\n    1 tool (")
+
+
+def test_one_that_is_not_says_why_and_what_to_do(specs: list[str]) -> None:
+    result = isolith("connectors", "status", "broken", *specs)
+    assert result.exit_code == 1
+    first = result.stdout.splitlines()[0]
+    assert first == "broken: failed: there is no program `no-such-program-here`: install it, or give its whole path"
+
+
+def test_connecting_anew(specs: list[str]) -> None:
+    result = isolith("connectors", "reconnect", "docs", "crm", *specs, "--json")
+    assert result.exit_code == 0
+    docs, crm = found(result)["docs"], found(result)["crm"]
+    assert (docs["ok"], docs["tools"], docs["added"], docs["removed"]) == (True, 1, [], [])
+    assert docs["connection_id"]
+    assert crm["reason"] == "it is no server: there is nothing to connect to"
+    broken = isolith("connectors", "reconnect", "broken", *specs)
+    assert broken.exit_code == 1
+    assert broken.stdout.startswith("broken: not connected: there is no program `no-such-program-here`")
+
+
+def test_reconnecting_for_people(specs: list[str]) -> None:
+    lines = isolith("connectors", "reconnect", "docs", "crm", *specs).stdout.splitlines()
+    assert lines[0].startswith("docs: connected as docs-")
+    assert ", 1 tool (" in lines[0]
+    assert lines[1] == "crm: it is no server: there is nothing to connect to (this process)"
+
+
+def test_a_name_that_is_not_there(specs: list[str]) -> None:
+    result = isolith("connectors", "status", "doc", *specs)
+    assert (result.exit_code, result.stderr) == (2, "isolith: there is no connector `doc`; did you mean `docs`?\n")
+    assert isolith("connectors", "status", "zzz").stderr == "isolith: there is no connector `zzz`; there are: none\n"
+
+
+def test_nothing_is_connected() -> None:
+    result = isolith("connectors", "list")
+    assert (result.exit_code, result.stdout) == (0, "nothing is connected\n")
+
+
+def test_a_configuration_names_them(specs: list[str], tmp_path: Path) -> None:
+    (tmp_path / "isolith.toml").write_text('connect = ["crm.py"]\npolicy = "careful"')
+    listed = found(isolith("connectors", "list", "--config", str(tmp_path / "isolith.toml"), "--json"))
+    assert list(listed) == ["crm"]
+
+
+def test_a_server_is_searched_and_described(specs: list[str]) -> None:
+    assert isolith("search", "echo", *specs).stdout.startswith("docs.echo")
+    assert "echo" in isolith("describe", "docs.echo", *specs).stdout
+    assert "docs" in isolith("catalog", *specs).stdout
+    hidden = isolith("describe", "docs.echo", *specs, "--policy", "readonly")
+    assert hidden.exit_code == 2
+    assert "docs has no method `echo`" in hidden.stderr
+
+
+def test_signing_in_is_for_servers_that_ask(specs: list[str]) -> None:
+    result = isolith("connectors", "sign-in", "crm", *specs)
+    assert (result.exit_code, result.stderr) == (2, "isolith: `crm` is no server that a person could sign in to\n")
+    result = isolith("connectors", "sign-in", "docs", *specs)
+    assert result.exit_code == 2
+    assert "docs has no OAuth to sign in with" in result.stderr
+
+
+def test_a_document_that_cannot_be_read_costs_no_other(specs: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "shop.yaml"
+    path.write_text("openapi: 3.1.0\ninfo: nothing\npaths: [")
+    result = isolith("connectors", "status", "crm", "shop", *specs, "--connect", str(path))
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[0] == "crm: ready"
+    assert "shop: failed: " in result.stdout
+    assert result.stdout.count("\n") == 5
+
+
+def test_only_what_is_asked_about_is_started(specs: list[str]) -> None:
+    result = CliRunner().invoke(cli.app, ["policy", "explain", "crm.find", *specs])
+    assert (result.exit_code, result.stderr) == (0, "")

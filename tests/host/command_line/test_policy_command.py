@@ -1,0 +1,140 @@
+"""`isolith policy explain`: the rule that decides, named, and nothing called."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from isolith.command_line import cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BANK = '''
+"""Money."""
+from isolith_bindings.functions import method
+
+def transfer(amount: int, to: str = "me") -> str:
+    raise AssertionError("called")
+
+@method(policy="ask")
+def close() -> None: ...
+
+@method(policy="deny")
+def burn() -> None: ...
+'''
+POLICY = """
+[[rules]]
+name = "small sums"
+match = "bank.transfer"
+where = { amount = { at_most = 100 }, to = "me" }
+action = "allow"
+reason = "up to 100 to myself needs nobody"
+
+[[rules]]
+match = "bank.transfer"
+where = { amount = { at_most = 1000 } }
+action = "ask"
+
+[[rules]]
+match = "bank.transfer"
+action = "deny"
+reason = "too much"
+"""
+
+
+@pytest.fixture
+def flags(tmp_path: Path) -> list[str]:
+    (tmp_path / "bank.py").write_text(BANK)
+    (tmp_path / "policy.toml").write_text(POLICY)
+    return ["--connect", str(tmp_path / "bank.py"), "--policy", str(tmp_path / "policy.toml")]
+
+
+def explain(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, ["policy", "explain", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "action", "rule", "reason"),
+    [
+        ({"amount": 100}, "allow", "small sums", "up to 100 to myself needs nobody"),
+        ({"amount": 100, "to": "you"}, "ask", "rule 2", "bank.transfer fits `bank.transfer`, what it asks of `amount`"),
+        ({"amount": 1001}, "deny", "rule 3", "too much"),
+        (
+            {"amount": "100"},
+            "deny",
+            "rule 3",
+            "too much",
+        ),
+    ],
+)
+def test_the_rule_that_decides_is_named(
+    flags: list[str], arguments: dict[str, object], action: str, rule: str, reason: str
+) -> None:
+    result = explain("bank.transfer", *flags, "--arguments", json.dumps(arguments), "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == {
+        "call": "bank.transfer",
+        "arguments": arguments,
+        "action": action,
+        "rule": rule,
+        "reason": reason,
+        "hidden": False,
+    }
+
+
+def test_for_people(flags: list[str]) -> None:
+    result = explain("tools.bank.Transfer", *flags, "--arguments", '{"amount": 5}')
+    assert result.stdout == "bank.transfer: allowed\n  rule: small sums\n  reason: up to 100 to myself needs nobody\n"
+
+
+def test_before_the_arguments_are_known(flags: list[str]) -> None:
+    lines = explain("bank.transfer", *flags).stdout.splitlines()
+    assert lines[0] == "bank.transfer: a person is asked"
+    assert lines[-1] == "  before its arguments are known: give them with --arguments"
+
+
+def test_arguments_from_a_file(flags: list[str], tmp_path: Path) -> None:
+    (tmp_path / "call.json").write_text('{"amount": 5000}')
+    result = explain("bank.transfer", *flags, "--arguments", f"@{tmp_path}/call.json")
+    assert result.stdout.startswith("bank.transfer: denied\n  rule: rule 3\n")
+
+
+def test_what_is_denied_whatever_happens_is_hidden(flags: list[str]) -> None:
+    lines = explain("bank.burn", *flags).stdout.splitlines()
+    assert lines[:2] == ["bank.burn: denied", "  rule: the method's own policy"]
+    assert lines[-1] == "  scripts do not see it"
+
+
+@pytest.mark.parametrize(("preset", "action"), [("trusted", "a person is asked"), ("readonly", "a person is asked")])
+def test_a_function_keeps_its_own_word_under_a_preset(flags: list[str], preset: str, action: str) -> None:
+    assert explain("bank.close", *flags[:2], "--policy", preset).stdout.startswith(f"bank.close: {action}\n")
+
+
+def test_a_configuration_says_the_policy(flags: list[str], tmp_path: Path) -> None:
+    config = tmp_path / "isolith.toml"
+    config.write_text('connect = ["bank.py"]\n[policy]\nrules = [{ match = "bank.*", action = "deny", name = "shut" }]')
+    assert explain("bank.transfer", "--config", str(config)).stdout.startswith("bank.transfer: denied\n  rule: shut\n")
+    overruled = explain("bank.transfer", "--config", str(config), "--policy", "trusted")
+    assert overruled.stdout.startswith("bank.transfer: allowed\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["bank"], "`bank` is no connector.method"),
+        (["bank.transfers"], "bank has no method `transfers`; did you mean `bank.transfer`?"),
+        (["shop.buy"], "there is no connector `shop`"),
+        (["bank.transfer", "--arguments", "[1]"], "`--arguments` is one JSON object"),
+        (["bank.transfer", "--arguments", "{"], "`--arguments` is not JSON: line 1, column 2"),
+        (["bank.transfer", "--policy", "lax"], "there is no policy `lax`: it is trusted, careful, readonly, or a file"),
+    ],
+)
+def test_wrong_use(flags: list[str], arguments: list[str], said: str) -> None:
+    result = explain(*flags, *arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"isolith: {said}")
+    assert result.stderr.count("\n") == 1

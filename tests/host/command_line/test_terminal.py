@@ -1,0 +1,181 @@
+"""What a person sees: plain in a pipe, with types and colour on a terminal, and never obeyed."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isolith.command_line.terminal import Terminal, visible
+from isolith.outcome import ArtifactRecord, CallRecord, Diagnostic, Outcome, PendingCall, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+
+
+def piped(outcome: Outcome) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    Terminal(out, err).outcome(outcome)
+    return out.getvalue(), err.getvalue()
+
+
+def on_screen(outcome: Outcome) -> tuple[str, str]:
+    out, err = Screen(), Screen()
+    Terminal(out, err).outcome(outcome)
+    return out.getvalue(), err.getvalue()
+
+
+def completed(value: object, **more: object) -> Outcome:
+    return Outcome.model_validate({"execution_id": "e", "status": "completed", "value": value, **more})
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("two\nlines", "two\nlines\n"),
+        (None, "null\n"),
+        ([1, {"a": dt.date(2026, 1, 2)}], '[\n  1,\n  {\n    "a": "2026-01-02"\n  }\n]\n'),
+        ("x" * 300, "x" * 300 + "\n"),
+        ("\x1b[31m", "\x1b[31m\n"),
+    ],
+)
+def test_in_a_pipe_stdout_is_the_value_and_nothing_else(value: object, text: str) -> None:
+    assert piped(completed(value, value_type="str")) == (text, "")
+
+
+@pytest.mark.parametrize("shown", [piped, on_screen])
+def test_a_value_that_was_cut_is_said_to_be(shown: Callable[[Outcome], tuple[str, str]]) -> None:
+    whole = ArtifactRecord(handle="art_1", mime="application/json", bytes=70_000, name="value")
+    said = "the value is shown in part: all of it is 70,000 bytes as JSON; `--value-tokens N` shows more\n"
+    assert said in shown(completed(["x"], truncated=True, artifacts=[whole]))[1]
+    assert said not in shown(completed(["x"], artifacts=[whole]))[1]  # a file of the script's own, of that name
+    assert said not in shown(completed(["x"], truncated=True))[1]  # logs were
+
+
+def test_on_a_terminal_the_value_has_its_types() -> None:
+    outcome = completed(
+        [dt.date(2026, 1, 2), (1, 2)],
+        value_type="list[date | tuple[int, int]]",
+        calls=[CallRecord(call_id="1", connector="crm", method="list", status="completed", duration_ms=12.4)],
+        usage=Usage(cpu_ms=3.25, wall_ms=12_500, memory_bytes=32 << 20, calls=1),
+    )
+    out, err = on_screen(outcome)
+    assert out == "[datetime.date(2026, 1, 2), (1, 2)]\n"
+    assert err.split("\n") == [
+        "crm.list  completed  12 ms",
+        "list[date | tuple[int, int]] · 1 call · 3.2 ms CPU · 12.5 s · 32 MiB",
+        "",
+    ]
+
+
+def test_a_terminal_shows_some_of_many_calls() -> None:
+    call = CallRecord(call_id="1", connector="crm", method="list", status="failed")
+    _, err = on_screen(completed(1, calls=[call] * 25))
+    assert err.count("crm.list") == 20
+    assert "and 5 more calls\n" in err
+
+
+FAILED = Diagnostic(
+    kind="exception",
+    message="ZeroDivisionError: division by zero",
+    line=3,
+    column=5,
+    source_line="x = 1/0",
+    hint="check the divisor",
+)
+
+
+def test_a_failure_has_its_line_a_caret_and_a_hint() -> None:
+    outcome = Outcome(execution_id="e", status="failed", error=FAILED)
+    expected = (
+        "error[exception]: ZeroDivisionError: division by zero\n"
+        "    3 | x = 1/0\n"
+        "      |     ^\n"
+        "  hint: check the divisor\n"
+    )
+    assert piped(outcome) == ("", expected)
+
+
+@pytest.mark.parametrize(
+    ("diagnostic", "lines"),
+    [
+        (FAILED.model_copy(update={"column": None, "hint": None}), ["    3 | x = 1/0"]),
+        (FAILED.model_copy(update={"source_line": None, "hint": None}), ["  line 3, column 5"]),
+        (FAILED.model_copy(update={"source_line": None, "column": None, "hint": None}), ["  line 3"]),
+        (FAILED.model_copy(update={"line": None, "tool": "crm.list", "hint": None}), ["  in crm.list"]),
+        (FAILED.model_copy(update={"line": None, "hint": None}), []),
+        (
+            FAILED.model_copy(update={"source_line": "\tyé名 = 1/0", "column": 7, "hint": None}),
+            ["    3 |     yé名 = 1/0", "      |           ^"],
+        ),
+        (
+            FAILED.model_copy(update={"source_line": "a" * 500 + "!" + "b" * 500, "column": 501, "hint": None}),
+            ["    3 | …" + "a" * 50 + "!" + "b" * 49 + "…", "      |  " + " " * 50 + "^"],
+        ),
+        (
+            FAILED.model_copy(update={"source_line": "ab", "column": 900, "hint": None}),
+            ["    3 | ab", "      |   ^"],
+        ),
+    ],
+)
+def test_the_place_of_a_failure(diagnostic: Diagnostic, lines: list[str]) -> None:
+    _, err = piped(Outcome(execution_id="e", status="failed", error=diagnostic))
+    assert err.split("\n")[1:-1] == lines
+
+
+def test_warnings_and_what_waits_for_an_answer() -> None:
+    outcome = Outcome(
+        execution_id="e",
+        status="paused",
+        warnings=(Diagnostic(kind="not_a_script", message="removed line 1 around the script"),),
+        pending=(
+            PendingCall(
+                call_id="e.7", connector="crm", method="drop", arguments={"id": 3}, digest="d", reason="writes"
+            ),
+        ),
+    )
+    expected = (
+        "warning[not_a_script]: removed line 1 around the script\n"
+        "waiting for an answer: crm.drop(id=3): writes\n"
+        "    isolith executions approve e 7 --digest d    # or: reject\n"
+    )
+    assert piped(outcome) == ("", expected)
+
+
+def test_what_a_script_logs_is_shown_and_not_obeyed() -> None:
+    err = Screen()
+    terminal = Terminal(Screen(), err)
+    terminal.log({"level": "info", "message": "[red]\x1b[2J\u202ehi"})
+    terminal.log({"level": "warning", "message": "slow", "attrs": {"n": 1, "s": "a"}})
+    assert err.getvalue() == '[red]\\x1b[2J\\u202ehi\nwarning: slow n=1 s="a"\n'
+
+
+def test_a_text_on_a_terminal_is_shown_and_not_obeyed() -> None:
+    out, _ = on_screen(completed("a\x1b]0;title\x07\nb", value_type="str"))
+    assert out == "a\\x1b]0;title\\x07\nb\n"
+
+
+def test_visible_keeps_what_people_write() -> None:
+    assert visible("é\t名\n👩\u200d💻") == "é\t名\n👩\u200d💻"
+    assert visible("\r\x00\x9b\ud800") == "\\r\\x00\\x9b\\ud800"
+
+
+def test_progress_is_for_terminals_only() -> None:
+    err = io.StringIO()
+    with Terminal(io.StringIO(), err).progress() as progress:
+        progress.show("working")
+    assert err.getvalue() == ""

@@ -1,0 +1,121 @@
+"""Every limit fires; and one that an upgrade has turned into nothing is found, whichever it is, and nothing is served."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import wasmtime
+
+from isolith import serving
+from isolith.budgets import Budgets
+from isolith.calling.calls import CallDesk
+from isolith.calling.turns import Turns
+from isolith.code_mode import CodeMode
+from isolith.run import self_test
+from isolith.run.allowance import Allowance
+from isolith.run.logs import LogKeeper
+from isolith.run.said import Said
+from isolith.run.self_test import TRIPS, Trip, trip_limits
+from isolith.serving import serve_mcp
+from isolith_runtime.limits import Meter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.anyio
+
+
+def no_cpu_time(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Meter, "spent_ns", lambda _meter: 0)
+
+
+def no_memory_limit(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(wasmtime.Store, "set_limits", lambda *_, **__: None)
+
+
+def no_allowance(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Allowance, "admit", lambda *_: None)
+
+
+def no_turns(patch: pytest.MonkeyPatch) -> None:
+    made = Turns.__init__
+
+    def unlimited(self: Turns, budgets: Budgets) -> None:
+        made(self, budgets.model_copy(update={"concurrent_calls": 99, "concurrent_calls_per_connector": 99}))
+
+    patch.setattr(Turns, "__init__", unlimited)
+
+
+def endless(name: str) -> Callable[[pytest.MonkeyPatch], None]:
+    """A desk of calls for which one budget is as large as any."""
+
+    def broken(patch: pytest.MonkeyPatch) -> None:
+        made = CallDesk.__post_init__
+
+        def unlimited(self: CallDesk) -> None:
+            self.budgets = self.budgets.model_copy(update={name: 10**9})
+            made(self)
+
+        patch.setattr(CallDesk, "__post_init__", unlimited)
+
+    return broken
+
+
+def no_log_limit(patch: pytest.MonkeyPatch) -> None:
+    made = LogKeeper.__init__
+    patch.setattr(LogKeeper, "__init__", lambda self, _limit: made(self, 10**9))
+
+
+def no_emit_limit(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Said, "_emit", lambda *_, **__: None)
+
+
+BROKEN = {
+    "cpu_ms, trap": no_cpu_time,
+    "memory_mb": no_memory_limit,
+    "calls": no_allowance,
+    "calls_per_connector": no_allowance,
+    "concurrent_calls": no_turns,
+    "concurrent_calls_per_connector": no_turns,
+    "call_s": endless("call_s"),
+    "result_bytes": endless("result_bytes"),
+    "emit_events": no_emit_limit,
+}
+
+
+async def test_every_limit_fires() -> None:
+    findings = await trip_limits()
+    assert [finding for finding in findings if not finding.ok] == []
+    assert len(findings) == len(TRIPS)
+
+
+def test_every_budget_is_tripped_but_two() -> None:
+    tripped = {trip.limit.partition(",")[0] for trip in TRIPS}
+    assert set(Budgets.model_fields) - tripped == {"call_cap_s", "fuel"}
+
+
+@pytest.mark.parametrize("limit", BROKEN)
+async def test_a_limit_that_does_nothing_is_found_and_nothing_is_served(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def served(*_: object) -> None:
+        raise AssertionError("it served")
+
+    [trip] = [trip for trip in TRIPS if trip.limit == limit]
+    soon = Trip(trip.limit, trip.script, trip.budgets.model_copy(update={"wall_s": 0.3}), trip.kind, trip.value)
+    monkeypatch.setattr(self_test, "TRIPS", (soon,))
+    monkeypatch.setattr(serving, "_on_stdio", served)
+    BROKEN[limit](monkeypatch)
+    said: list[str] = []
+    assert await serve_mcp(CodeMode(), None, said.append) is False
+    assert said[0].startswith(f"isolith: limit {limit}: did not fire: the probe ended as ")
+    assert "nothing is served" in said[1]
+
+
+async def test_what_nothing_ends_any_more_is_found_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    endless_wait = Trip("wall_s", "import time\ntime.sleep(60)", Budgets(), "wall_exceeded")
+    monkeypatch.setattr(self_test, "TRIPS", (endless_wait,))
+    monkeypatch.setattr(self_test, "_PATIENCE_S", 0.2)
+    [finding] = await trip_limits()
+    assert (finding.ok, finding.detail) == (False, "did not fire: nothing ends the probe any more")

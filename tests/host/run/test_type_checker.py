@@ -1,0 +1,136 @@
+"""What a real type checker adds to the check: types of values, and no false alarm."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.bindings.check.corpus import Script, scripts, shop
+
+from isolith import connector
+from isolith.command_line.check_command import check_script
+from isolith.run.type_checker import Name, TypeChecker, Types, type_checker, types_of
+from isolith_bindings.check import check
+from isolith_bindings.functions import as_connector
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def command() -> TypeChecker:
+    found = type_checker()
+    assert found is not None
+    assert found.name == "ty", "`ty` is among what the tests are installed with"
+    return found
+
+
+def told(text: str, command: TypeChecker) -> list[tuple[int, str]]:
+    synchronous = check(text, shop()).synchronous
+    return [(finding.line, finding.message) for finding in types_of(text, shop(), command, synchronous=synchronous)]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("found = await crm.find_contact(name='Ada')\nfound['name']", 2, "Cannot subscript object of type `None`"),
+        ("rows = crm.list_contacts()\ncrm.get_contact(id=rows)", 2, "Expected `int`, found `list[Contact]`"),
+        ("cities = weather.cities()\ncities = cities or []\ncities + 1", 3, "Operator `+` is not supported"),
+        ("year = await crm.revenue(year=2025)\nyear = year['THE']\nfor y in year:\n    pass", 3, "is not iterable"),
+    ],
+)
+def test_what_the_pass_does_not_follow(command: TypeChecker, text: str, line: int, says: str) -> None:
+    [(found, message)] = told(text, command)
+    assert found == line
+    assert says in message
+
+
+@pytest.mark.parametrize("script", scripts("right"), ids=lambda script: script.name)
+def test_a_right_script_raises_no_alarm(command: TypeChecker, script: Script) -> None:
+    assert told(script.text, command) == []
+
+
+async def test_it_speaks_only_of_lines_of_which_nothing_was_said(command: TypeChecker) -> None:
+    text = "found = crm.find_contact(name='Ada')\nfound['name']\nfound['nmae']"
+    found = await check_script("s.py", text, shop(), 10_000, None, command)
+    assert (found.errors, [warning.line for warning in found.warnings]) == ((), [2, 3])
+
+
+@pytest.mark.parametrize("text", ["from __future__ import annotations\nNone['x']", "x = = 1"])
+def test_what_it_cannot_read_is_left_out(command: TypeChecker, text: str) -> None:
+    assert types_of(text, shop(), command, synchronous=True) == ()
+
+
+def test_connectors_that_are_called_like_other_modules(command: TypeChecker) -> None:
+    for name in ("script", "typing", "json"):
+        connectors = {name: shop()["crm"]}
+        assert types_of(f"{name}.list_contacts()", connectors, command, synchronous=True) == ()
+
+
+def test_without_one_nothing_is_said(tmp_path: Path) -> None:
+    assert types_of("crm.x\nNone['x']", shop(), TypeChecker("ty", str(tmp_path / "missing")), synchronous=True) == ()
+
+
+@connector("diary")
+class Diary:
+    """Answers with dates, and takes them."""
+
+    async def days(self, since: date | None = None) -> list[dict[str, date]]:
+        """Each with the day it was."""
+        return []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from datetime import date\nrows = await diary.days()\n[r for r in rows if r['on'] < date(2022, 1, 1)]",
+        "rows = await diary.days(since='2026-01-01')\n(rows[0]['on'] - rows[1]['on']).days",
+        "from datetime import date\nlen(await diary.days(since=date(2026, 1, 1)))",
+    ],
+)
+def test_a_date_of_a_python_function_is_a_date(command: TypeChecker, text: str) -> None:
+    assert types_of(text, {"diary": as_connector(Diary)}, command, synchronous=False) == ()
+
+
+def test_a_date_that_is_taken_for_text_is_told(command: TypeChecker) -> None:
+    [finding] = types_of(
+        "rows = await diary.days()\nrows[0]['on'][:4]", {"diary": as_connector(Diary)}, command, synchronous=False
+    )
+    assert finding.line == 2
+
+
+OTHERS = (
+    "found = crm.find_contact(name='Ada')\n"
+    "found['name']\n"
+    "rows = crm.list_contacts()\n"
+    "crm.get_contact(id=rows)\n"
+    "for row in rows:\n"
+    "    row['name'] + ' and ' + row['nmae']\n"
+    "len(rows) + rows\n"
+    "rows.values()\n"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pyright", "mypy"])
+def test_the_others_say_the_same(name: Types) -> None:
+    """Both are among what the tests are installed with, and take seconds."""
+    found = type_checker(name)
+    assert found is not None
+    said = types_of(OTHERS, shop(), found, synchronous=True, timeout_s=200)
+    assert {2, 4, 7, 8} <= {finding.line for finding in said}, said
+    assert all(f"({name}: " in finding.message and finding.column >= 1 for finding in said)
+    assert {finding.line for finding in said} <= {2, 4, 6, 7, 8}
+
+
+def test_what_cannot_be_read_of_an_answer_is_left_out(tmp_path: Path) -> None:
+    names: tuple[Name, ...] = ("pyright", "mypy", "ty")
+    for name in names:
+        for answer in ("[]", '{"generalDiagnostics": [{}]}', '{"generalDiagnostics": 3}', "x", ""):
+            program = tmp_path / "program"
+            program.write_text(f"#!/bin/sh\necho '{answer}'\n")
+            program.chmod(0o755)
+            assert types_of("crm.x", shop(), TypeChecker(name, str(program)), synchronous=True) == ()
