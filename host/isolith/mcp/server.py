@@ -26,7 +26,7 @@ from isolith.instructions import Shown
 from isolith.internal import internal_error
 from isolith.journal.errors import AlreadyDecided, JournalError, UnknownEntry
 from isolith.json_form import to_json_form
-from isolith.mcp.asking import allowable, asked_of, boundary, can_ask, question, verdict
+from isolith.mcp.asking import allowable, asked_of, boundary, modes, question, said
 from isolith.mcp.files import TEMPLATE, Files
 from isolith.mcp.following import FollowedServer, Following
 from isolith.mcp.progress import followed
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from isolith.code_mode import CodeMode
-    from isolith.journal.model import Verdict
+    from isolith.mcp.asking import AskedCall, Mode, Said
     from isolith.outcome import Outcome
     from isolith.run.execution import Execution
 
@@ -248,16 +248,33 @@ class McpFront:
         if not self._ask_client:
             raise MCPError(mcp.INVALID_PARAMS, "Invalid or expired requestState")
         asked = asked_of(state)
+        decided, unfit = False, list[str]()
+        for call in asked.calls:
+            told = said(call, responses)
+            if told is not None:
+                try:
+                    await self._decide(asked.execution_id, call, told)
+                    decided = True
+                except UsageError as error:  # it does not fit what was asked: nothing is decided, and the call waits
+                    unfit.append(f"{call.call_id} goes on waiting: {error}")
+        answer = await self._on_with(context, asked.execution_id, ask=decided)
+        if unfit and isinstance(answer, mcp.CallToolResult):
+            answer.content.append(mcp.TextContent(text=visible("\n".join(unfit))))
+        return answer
+
+    async def _decide(self, execution_id: str, call: AskedCall, told: Said) -> None:
         runs = await self._code_mode.runs()
-        verdicts: list[tuple[str, Verdict | None]] = [
-            (call_id, verdict(responses.get(call_id))) for call_id in asked.digests
-        ]
-        for call_id, decided in verdicts:
-            if decided is not None:
-                with contextlib.suppress(AlreadyDecided):  # by somebody else meanwhile: that counts
-                    digest = asked.digests[call_id]
-                    await runs.decide(asked.execution_id, call_id, decided, who=_CLIENT, digest=digest, go_on=False)
-        return await self._on_with(context, asked.execution_id, ask=any(decided for _, decided in verdicts))
+        with contextlib.suppress(AlreadyDecided):  # by somebody else meanwhile: that counts
+            await runs.decide(
+                execution_id,
+                call.call_id,
+                told.verdict,
+                who=_CLIENT,
+                digest=call.digest,
+                answer=told.answer,
+                reason=told.reason,
+                go_on=False,
+            )
 
     async def _on_with(self, context: ServerRequestContext, execution_id: str, *, ask: bool = True) -> Answer:
         running = self._running.get(execution_id)
@@ -298,8 +315,9 @@ class McpFront:
         """
         if execution is not None:
             self._files.keep(execution, outcome)
-        if allowable(outcome) and self._ask_client and asking is not None and can_ask(asking):
-            return question(outcome)
+        can = modes(asking) if self._ask_client and asking is not None else _NO_MODES
+        if can and allowable(outcome, can):
+            return question(outcome, can)
         if outcome.status == "paused" and self._paused is not None:
             self._paused(outcome)
         most = min(budgets.value_tokens, CEILINGS.value_tokens)
@@ -313,6 +331,7 @@ class McpFront:
 
 
 _MAX_SESSION = 200
+_NO_MODES: frozenset[Mode] = frozenset()
 _CLIENT = "a person at the MCP client"
 
 
