@@ -61,6 +61,16 @@ async def test_every_piece_of_code_runs(number: int, methods: int) -> None:
             assert outcome.status == "completed", (piece, outcome.error)
 
 
+async def test_what_is_kept_is_there_in_the_style_with_await_and_in_the_one_without() -> None:
+    kept = [piece for piece in pieces() if "artifact(" in piece]
+    assert ["await " in piece for piece in kept] == [False, True]
+    async with CodeMode(connectors(1, 1)) as code_mode:
+        for piece in kept:
+            called = "await shop0.do_0()" if "await " in piece else "shop0.do_0()"
+            outcome = await code_mode.execute(f"{called}\n{piece}\n1")
+            assert (outcome.error, outcome.warnings, len(outcome.artifacts)) == (None, (), 1), piece
+
+
 async def test_what_it_says_of_a_failed_call_is_so() -> None:
     async with CodeMode([RecordingConnector("shop0", {"do_0": ValueError("no")})]) as code_mode:
         outcome = await code_mode.execute(
