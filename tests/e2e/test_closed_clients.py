@@ -1,4 +1,4 @@
-"""A client that goes away without a word: its run ends, and the call that was under way is cancelled upstream."""
+"""A client that goes away without a word: first the guest is gone, then the call that was under way is cancelled upstream."""
 
 from __future__ import annotations
 
@@ -24,24 +24,44 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 TOOL = """
 import asyncio
+import os
 from pathlib import Path
 from isolith import connector
+from isolith.run.supply import get_supply
+from isolith_runtime.driver import State
 
 @connector("tool")
 class Tool:
     async def hang(self) -> None:
+        [caller] = [guest for guest in get_supply().guests if guest.state is not State.GONE]
         Path("begun").touch()
         try:
             await asyncio.Event().wait()
         finally:
-            Path("ended").touch()
+            how = caller.departure
+            Path("found").write_text(f"{caller.state.name} {how and how.stop and how.stop.name}")
+            os.replace("found", "ended")
+"""
+BUSY = """
+call = asyncio.create_task(tool.hang())
+await asyncio.sleep(0)
+print("asked")
+while True: pass
 """
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-EXECUTE = {"name": "execute", "arguments": {"code": "await tool.hang()"}, "_meta": META}
-REQUEST = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": EXECUTE}
+CANCELLED = "GONE CANCELLED"
+"""How the guest was, and who had ended it, when its call was cancelled: no budget, and not after it."""
+
+
+def request(script: str) -> dict[str, object]:
+    arguments = {"code": script, "budgets": {"cpu_ms": 60_000}}
+    params = {"name": "execute", "arguments": arguments, "_meta": META}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
 HEADERS = {
     "MCP-Protocol-Version": "2026-07-28",
     "Accept": "application/json, text/event-stream",
@@ -71,14 +91,16 @@ async def appears(path: Path) -> None:
             await anyio.sleep(0.01)
 
 
-async def test_one_that_closes_its_end_of_the_pipe(tmp_path: Path) -> None:
+@pytest.mark.parametrize("script", ["await tool.hang()", BUSY], ids=["waits", "busy"])
+async def test_one_that_closes_its_end_of_the_pipe(script: str, tmp_path: Path) -> None:
     async with serving(tmp_path, "--stdio") as process:
         assert process.stdin is not None
-        await process.stdin.send(dumps(REQUEST).encode() + b"\n")
+        await process.stdin.send(dumps(request(script)).encode() + b"\n")
         await appears(tmp_path / "begun")
         assert not (tmp_path / "ended").exists()
         await process.stdin.aclose()
         await appears(tmp_path / "ended")
+        assert (tmp_path / "ended").read_text() == CANCELLED
         with anyio.fail_after(240):
             assert await process.wait() == 0
 
@@ -95,8 +117,9 @@ async def test_one_whose_connection_breaks(tmp_path: Path) -> None:
             assert not (tmp_path / "ended").exists()
             group.cancel_scope.cancel()
         await appears(tmp_path / "ended")
+        assert (tmp_path / "ended").read_text() == CANCELLED
 
 
 async def _post(client: httpx2.AsyncClient, url: str) -> None:
-    await client.post(url, headers=HEADERS, json=REQUEST, timeout=240)
+    await client.post(url, headers=HEADERS, json=request(BUSY), timeout=240)
     pytest.fail("it was answered")

@@ -94,6 +94,7 @@ async def main(count: int) -> dict[str, object]:
         begun = time.perf_counter()
         for number in range(count):
             await run(number)
+            tell(number + 1, time.perf_counter() - begun)
         took = time.perf_counter() - begun
         after = await settled(before)
         await attack_the_channel()
@@ -106,6 +107,12 @@ async def main(count: int) -> dict[str, object]:
         "attacked": attacked,
         "wrong": wrong[:20],
     }
+
+
+def tell(done: int, seconds: float) -> None:
+    """Now and then, how far it is: a long run may be broken off."""
+    if done % 500 == 0:
+        sys.stderr.write(f"{done} in {seconds:.0f} s: {json.dumps(measure())}\n")
 
 
 async def settled(before: dict[str, int] | None) -> dict[str, int]:

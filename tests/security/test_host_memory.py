@@ -10,9 +10,12 @@ import psutil
 import pytest
 
 from isolith import Budgets
+from isolith.run import allowance
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    from tests.security.desk import Desk
 
     from isolith import CodeMode
 
@@ -101,6 +104,33 @@ for number in range(9, 29):
         outcome = await code_mode.execute(script, budgets=Budgets(cpu_ms=6_000, memory_mb=GUEST_MB))
     assert outcome.status in {"completed", "failed"}
     assert peak.mb < GUEST_MB + HOST_MB, outcome.error
+
+
+ANSWERED = """
+calls = [asyncio.create_task(desk.echo(value="y" * 200_000)) for _ in range(40)]
+await asyncio.sleep(0)
+print("all have been asked for")
+"""
+
+
+@pytest.mark.parametrize("most", [1 << 20, 1])
+async def test_no_more_is_asked_for_a_guest_that_takes_no_answers(
+    most: int, code_mode: CodeMode, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allowance, "MAX_UNTAKEN", most)
+    budgets = Budgets(cpu_ms=1_500, concurrent_calls_per_connector=8)
+    outcome = await code_mode.execute(f"{ANSWERED}while True: pass", budgets=budgets)
+    assert outcome.error is not None
+    assert outcome.error.kind == "cpu_exceeded"
+    assert 1 <= len(desk.reached) <= most // 200_000 + 8  # those that were under way when it was enough
+
+
+async def test_a_guest_that_takes_its_answers_late_gets_all_of_them(
+    code_mode: CodeMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allowance, "MAX_UNTAKEN", 1)
+    script = f"{ANSWERED}sum(range(3_000_000))\nsum(map(len, await asyncio.gather(*calls)))"
+    assert (await code_mode.execute(script)).value == 40 * 200_000
 
 
 async def _stays_small(script: str, code_mode: CodeMode, *, cpu_ms: int) -> None:

@@ -136,7 +136,7 @@ class CallDesk:
             return
         if asked is None:
             self._turns.wait(use)
-            self._start_next()
+            self.start_next()
         else:
             use.task = asyncio.create_task(self._ask(use, asked))
 
@@ -180,7 +180,7 @@ class CallDesk:
     def make_again(self, use: Use) -> None:
         """A call that was under way when its host stopped, and may be made again."""
         self._turns.wait(use)
-        self._start_next()
+        self.start_next()
 
     def approve(self, use: Use, arguments: dict[str, object] | None) -> None:
         """A person said yes, to these arguments in place of its own."""
@@ -189,7 +189,7 @@ class CallDesk:
         use.approved, use.status, use.pending = True, "running", None
         use.arguments = use.arguments if arguments is None else arguments
         self._turns.wait(use)
-        self._start_next()
+        self.start_next()
 
     def wait_for_person(self, use: Use, call: Call) -> None:
         """The journal says that a person has been asked, and has not answered."""
@@ -288,8 +288,9 @@ class CallDesk:
         self.events.append("call_pending", **{**pending.model_dump(), "arguments": pending.arguments})
         self.waits()
 
-    def _start_next(self) -> None:
-        if self._held:
+    def start_next(self) -> None:
+        """Make the calls whose turn it is, unless the guest has to take answers first."""
+        if self._closed or self._held or self._allowance.full:
             return
         for use in self._turns.ready():
             use.started = time.perf_counter()
@@ -319,8 +320,7 @@ class CallDesk:
             await self._fail_made(use, told, diagnostic.error_id)
         finally:
             self._turns.done(use)
-            if not self._closed:
-                self._start_next()
+            self.start_next()
 
     async def _perform(self, use: Use, progress: Callable[..., None]) -> object:
         if use.connector is None or use.method is None:

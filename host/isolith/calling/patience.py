@@ -21,7 +21,7 @@ async def within_time(use: Use, budgets: Budgets, events: EventLog, perform: Per
     """Make a call. Its progress is an event. Raises CallError `tool_timeout`, and whatever `perform` raises."""
     loop = asyncio.get_running_loop()
     begun = loop.time()
-    limit = asyncio.timeout(budgets.call_s)
+    limit = asyncio.timeout(min(budgets.call_s, budgets.call_cap_s))
 
     def note(parts: dict[str, object]) -> None:
         if use.open and not limit.expired():

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAX_HELD = 128 * MIB
 """Bytes of the host's memory that the arguments of a run's calls may take together, until these have ended."""
 
+MAX_UNTAKEN = 32 * MIB
+"""Bytes of the host's memory that answers may take before the guest has taken them; past it no further call is made."""
+
 
 class Allowance:
     """Counts the calls of one run, and of every run within it."""
@@ -31,6 +34,13 @@ class Allowance:
         self.total = 0
         self._of: collections.Counter[str] = collections.Counter()
         self._held: dict[int, int] = {}
+        self.untaken = 0
+        """Bytes of the answers that the guest has not taken yet."""
+
+    @property
+    def full(self) -> bool:
+        """Whether a guest that is busy has to take answers before another call is made."""
+        return self.untaken > MAX_UNTAKEN
 
     def admit(self, connector: str) -> None:
         """Raises CallError `calls_exceeded` where there is no further call to it. Counts nothing."""

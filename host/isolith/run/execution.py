@@ -58,7 +58,7 @@ class Execution:
         self._loop = asyncio.get_running_loop()
         self._begun = time.perf_counter()
         self._said = Said(self._budgets, self._events, order.warnings)
-        self._post = Post(self._guest_ready, self._deliver)
+        self._post = Post(self._guest_ready, self._deliver, self.allowance)
         self._durability = None
         if order.durable is not None:
             self._durability = Durability(order.durable, order, self._inputs, self._artifacts, self.diverge)
@@ -255,6 +255,7 @@ class Execution:
         if self._durability is not None:
             self._durability.delivered(self._desk, numbers)
         self._guest.deliver(frames)
+        self._desk.start_next()
 
     def _answer(self, number: int, frame: str) -> None:
         self._post.put(number, frame, more=self._desk.under_way)
@@ -301,8 +302,7 @@ class Execution:
             self._end(Reply(ending.status_of(error), error=error))
 
     def _gone(self) -> Reply:
-        guest = self._guest
-        departure = guest.departure if guest is not None else None
+        departure = None if self._guest is None else self._guest.departure
         if departure is None:
             return self._forced_reply(None)
         if departure.error is not None:

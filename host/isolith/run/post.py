@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from isolith.run.allowance import Allowance
+
     Deliver = Callable[[list[str], tuple[int, ...]], None]
 
 
 class Post:
-    """Answers that are ready together cross together. `ready`: whether the guest takes something now."""
+    """Answers that are ready together cross together. `ready`: whether the guest takes something now.
 
-    def __init__(self, ready: Callable[[], bool], deliver: Deliver) -> None:
+    What waits here is counted in the run's allowance, so that no more calls are made for a guest that takes nothing.
+    """
+
+    def __init__(self, ready: Callable[[], bool], deliver: Deliver, allowance: Allowance) -> None:
+        self._allowance = allowance
         self._loop = asyncio.get_running_loop()
         self._ready = ready
         self._deliver = deliver
@@ -32,6 +39,7 @@ class Post:
     def put(self, number: int, frame: str, *, more: bool) -> None:
         """The answer of a call. `more`: others may become ready in this turn of the loop, so wait for the next."""
         self._out.append((number, frame))
+        self._allowance.untaken += sys.getsizeof(frame)
         if self.held:
             return
         if not more:
@@ -72,4 +80,5 @@ class Post:
 
     def _send(self) -> None:
         out, self._out = self._out, []
+        self._allowance.untaken = 0
         self._deliver([frame for _, frame in out], tuple(number for number, _ in out))

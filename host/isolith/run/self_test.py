@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from isolith.budgets import Budgets
 from isolith.code_mode import CodeMode
+from isolith_bindings.connector import CallContext  # noqa: TC001 - read when the connector is made
 from isolith_bindings.functions import connector
 from isolith_runtime.image.doctor import Finding
 
@@ -25,6 +26,12 @@ class _Probe:
     async def wait(self) -> None:
         """Never answer."""
         await asyncio.Event().wait()
+
+    async def go_on(self, ctx: CallContext) -> None:
+        """Never answer, and show progress all the time."""
+        while True:
+            ctx.progress(1)
+            await asyncio.sleep(_STEP_S)
 
     async def answer(self) -> int:
         """Answer at once."""
@@ -67,6 +74,9 @@ class Trip:
         return outcome.truncated if self.value is None else outcome.value == self.value
 
 
+_STEP_S = 0.005
+"""Seconds between two reports of progress."""
+
 _WALL_S = 10
 """Seconds after which a run that its own limit does not end is ended by another."""
 
@@ -81,6 +91,7 @@ TRIPS = (
     Trip("memory_mb", "[0] * 10**8", Budgets(memory_mb=64, wall_s=_WALL_S), "memory_exceeded"),
     Trip("wall_s", "import time\ntime.sleep(60)", Budgets(wall_s=0.05), "wall_exceeded"),
     Trip("call_s", "probe.wait()", Budgets(call_s=0.05, wall_s=_WALL_S), "tool_timeout"),
+    Trip("call_cap_s", "probe.go_on()", Budgets(call_cap_s=0.05, wall_s=_WALL_S), "tool_timeout"),
     Trip("calls", "probe.answer()", Budgets(calls=0), "calls_exceeded"),
     Trip("calls_per_connector", "probe.answer()", Budgets(calls_per_connector=0), "calls_exceeded"),
     Trip("concurrent_calls", _MOST, Budgets(concurrent_calls=1), value=1),
@@ -97,7 +108,7 @@ TRIPS = (
     Trip("no file system", "import os\nos.read(3, 1)", Budgets(), "exception"),
     Trip("of none, afterwards", "1 + 1", Budgets(), value=2),
 )
-"""All but `call_cap_s`, which is the same timer as `call_s`, and `fuel`, which takes a compiled image of its own."""
+"""All but `fuel`: its guest is a compiled variant of its own, which a start would have to build; a test trips that."""
 
 
 async def trip_limits() -> list[Finding]:

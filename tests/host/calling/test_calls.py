@@ -15,6 +15,7 @@ from isolith.budgets import Budgets
 from isolith.calling.calls import CallDesk
 from isolith.calling.use import Identity
 from isolith.events import EventLog
+from isolith.run.allowance import MAX_UNTAKEN, Allowance
 from isolith.run.artifacts import ArtifactStore
 from isolith.run.host_services import HostServices
 from isolith_bindings.catalog import Catalog
@@ -59,15 +60,18 @@ class Desk:
         self.events = EventLog("e")
         self.artifacts = ArtifactStore()
         catalog = Catalog([connector])
+        granted = Budgets.model_validate(budgets)
+        self.allowance = Allowance(granted)
         self.calls = CallDesk(
             Identity("e", "p", "s"),
             catalog,
-            Budgets.model_validate(budgets),
+            granted,
             self.events,
             self.artifacts,
             HostServices(catalog, self.artifacts),
             lambda _number, frame: self.answers.append(json.loads(frame)),
             self.refused.append,
+            allowance=self.allowance,
         )
 
     def ask(self, number: int, method: str = "go", connector: str = "tool", **arguments: object) -> None:
@@ -126,6 +130,33 @@ async def test_no_more_at_once_than_the_budgets_say_and_in_order() -> None:
     gate.open.set()
     await desk.idle()
     assert [answer[1] for answer in desk.answers] == [1, 2, 3, 4, 5]
+
+
+async def test_none_is_made_while_the_guest_has_too_many_answers_to_take() -> None:
+    connector = RecordingConnector("tool", {"go": lambda _: "x" * 1000})
+    desk = Desk(connector)
+    desk.allowance.untaken = MAX_UNTAKEN + 1
+    desk.ask(1)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert (connector.calls, desk.statuses) == ([], ["running"])
+    desk.allowance.untaken = MAX_UNTAKEN
+    desk.calls.start_next()
+    await desk.idle()
+    assert desk.statuses == ["completed"]
+
+
+async def test_after_the_end_no_answer_that_is_taken_starts_another_call() -> None:
+    connector = RecordingConnector("tool", {"go": lambda _: 1})
+    desk = Desk(connector)
+    desk.allowance.untaken = MAX_UNTAKEN + 1
+    desk.ask(1)
+    await desk.calls.close(0.1)
+    desk.allowance.untaken = 0
+    desk.calls.start_next()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert (connector.calls, desk.statuses) == ([], ["cancelled"])
 
 
 async def test_two_calls_of_one_number_end_the_guest() -> None:
