@@ -159,7 +159,8 @@ class DurableRuns:
         text = await self.journal.executions.outcome(execution_id)
         told: dict[str, Any] = json.loads(text) if text else {"execution_id": execution_id}
         told["status"] = execution.status
-        told["pending"] = [waiting.model_dump() for waiting in await self.pending(execution_id)]
+        waiting = await self.pending(execution_id) if execution.pending else []
+        told["pending"] = [each.model_dump() for each in waiting]
         return Outcome.model_validate(told)
 
     # going on

@@ -60,6 +60,8 @@ class Ledger:
         self._moves = 0
         self._heart: asyncio.Task[None] | None = None
         self.teller = Teller(self._tell)
+        self.known = asyncio.Event()
+        """Set when the journal has the execution: whoever asks for it now finds it."""
         self.left = False
         """Whether it was left to another host, on purpose."""
         self.lost: Callable[[], None] = lambda: None
@@ -75,6 +77,7 @@ class Ledger:
         if callable(self._opened):
             self._opened = await self._opened()
         lease = await self._journal.executions.create(order, self._owner, LEASE)
+        self.known.set()
         await self._begin(lease, "start")
 
     async def take_over(self, execution_id: str, how: How, at: Position) -> None:

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
 
 KEY_HEADER: Final = "Idempotency-Key"
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
-_LOOK_S: Final = 0.02
 _REFUSED_S: Final = 0.5
-_BEGINS: Final = timedelta(seconds=30)
-"""How long whoever claimed a key gets to begin, before another takes it over."""
+_BEGINS: Final = timedelta(seconds=90)
+"""How long whoever claimed a key gets to begin, before another takes it over: longer than anybody waits for a turn."""
 
 
 async def create(asked: Asked) -> Response:
@@ -51,9 +50,13 @@ async def create(asked: Asked) -> Response:
     claim = await requests.claim(asked.access.principal, key, digest, secrets.token_hex(16))
     if claim.digest != digest:
         raise Problem(422, "other-request", f"this `{KEY_HEADER}` was used for another request: choose a new one")
-    if claim.fresh or await _left(asked, key, claim):
+    if not claim.fresh and not await _left(asked, key, claim):
+        return await _repeated(asked.house, claim, given.wait_s)
+    try:
         return await _begun(asked.house, _Beginning(given, asked.access, claim.execution_id))
-    return await _repeated(asked.house, claim, given.wait_s)
+    except Problem:  # nothing was begun: whoever asks again has no other to wait for
+        await requests.forget(asked.access.principal, key, claim.execution_id)
+        raise
 
 
 async def get(asked: Asked) -> Response:
@@ -163,8 +166,8 @@ async def _begun(house: House, beginning: _Beginning) -> Response:
 async def _answered(house: House, execution: Execution, wait_s: float) -> Response:
     """Not before the journal knows of it: what was answered outlives this host."""
     task = house.begin(execution.outcome())
-    while not task.done() and not await _known(house, execution.execution_id):
-        await asyncio.wait([task], timeout=_LOOK_S)
+    assert execution.order.durable is not None  # noqa: S101 - the app refuses a code mode that keeps no journal
+    await house.until(task, execution.order.durable.ledger.known)
     try:
         return outcome_response(await house.settle(execution.execution_id, wait_s), 201)
     except UnknownEntry:  # it ended before there was anything to keep

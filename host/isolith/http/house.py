@@ -91,15 +91,16 @@ class House:
         """How an execution stands when it ends, pauses, or the time is over."""
         runs, deadline = await self.runs(), asyncio.get_running_loop().time() + wait_s
         while True:
+            running = self.code_mode.find(execution_id)
+            left = deadline - asyncio.get_running_loop().time()
+            if running is not None and left > 0 and not self.stopping.is_set():
+                await self._until(running.outcome(), left)
             outcome = await runs.outcome(execution_id)
             left = deadline - asyncio.get_running_loop().time()
             if outcome.status != "running" or left <= 0 or self.stopping.is_set():
                 return outcome
-            running = self.code_mode.find(execution_id)
             if running is None:
                 await asyncio.sleep(min(_POLL_S, left))
-            else:
-                await self._until(running.outcome(), left)
 
     async def until(self, task: asyncio.Task[T], made: asyncio.Event) -> None:
         """Wait until work is done, or what was asked for is in the journal. Raises as the work does."""

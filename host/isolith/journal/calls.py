@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from isolith.journal import grants, schema
 from isolith.journal.digests import digest_of_call
@@ -32,6 +32,12 @@ _OUTCOME_MIME: Final = "application/json"
 
 _UNKNOWN: Final[tuple[CallStatus, ...]] = ("unknown",)
 _STARTED: Final[tuple[CallStatus, ...]] = ("started",)
+_WAITS: Final[tuple[CallStatus, ...]] = ("approved", "pending_approval")
+_OPEN: Final = (
+    select(_C.number, _C.status)
+    .where(_C.execution_id == bindparam("id"), _C.status.in_(_WAITS + _STARTED))
+    .order_by(_C.number)
+)
 
 
 class Calls:
@@ -240,8 +246,11 @@ class Calls:
 
 def close(transaction: Transaction, execution_id: str) -> None:
     """At the end of an execution no call stays open."""
-    _move_all(transaction, execution_id, {"pending_approval", "approved"}, "cancelled")
-    _move_all(transaction, execution_id, {"started"}, "unknown")
+    for row in all_rows(transaction.connection, _OPEN, {"id": execution_id}):
+        if row["status"] == "started":
+            _move(transaction, execution_id, row["number"], "unknown", {}, _STARTED)
+        else:
+            _move(transaction, execution_id, row["number"], "cancelled", {"ended_at": transaction.now}, _WAITS)
 
 
 def whole_outcome(connection: Connection, row: Row) -> str | None:
@@ -327,8 +336,7 @@ def _move(
 
 def _move_all(transaction: Transaction, execution_id: str, before: Collection[CallStatus], after: CallStatus) -> None:
     for row in _rows(transaction.connection, execution_id, before):
-        values: Row = {"ended_at": transaction.now} if after == "cancelled" else {}
-        _move(transaction, execution_id, row["number"], after, values, before)
+        _move(transaction, execution_id, row["number"], after, {}, before)
 
 
 def _refuse(transaction: Transaction, execution_id: str, number: int, what: str) -> Row:

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import bindparam, func, insert, select
 
 from isolith.journal import door_tables
 from isolith.journal.errors import LeaseLost
@@ -31,6 +31,8 @@ _E = door_tables.events.c
 MAX_BODY: Final = 2 * 1024 * 1024
 """Characters of one event. What is larger is kept as its name, with `"cut": true`."""
 _CUT: Final = '{"cut": true}'
+_LAST: Final = select(func.max(_E.seq)).where(_E.execution_id == bindparam("id"))
+_INSERT: Final = insert(door_tables.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Events:
                 for number, (one, body) in enumerate(zip(told, bodies, strict=True), 1)
             ]
             if rows:
-                transaction.connection.execute(insert(door_tables.events), rows)
+                transaction.connection.execute(_INSERT, rows)
                 head.bytes += sum(map(len, bodies))
                 transaction.touch(head)
             return last + len(rows)
@@ -95,10 +97,9 @@ def tell(transaction: Transaction, execution_id: str, name: str, parts: Mapping[
     """One event, in the transaction that made it true: what is told and what is never differ."""
     row = {"execution_id": execution_id, "seq": _last(transaction.connection, execution_id) + 1, "at": transaction.now}
     body = transaction.stored(json.dumps(parts))
-    transaction.connection.execute(insert(door_tables.events), {**row, "name": name, "body": body})
+    transaction.connection.execute(_INSERT, {**row, "name": name, "body": body})
     transaction.written += 1
 
 
 def _last(connection: Connection, execution_id: str) -> int:
-    query = select(func.max(_E.seq)).where(_E.execution_id == execution_id)
-    return connection.execute(query).scalar_one() or 0
+    return connection.execute(_LAST, {"id": execution_id}).scalar_one() or 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, bindparam, func, or_, select
 
 from isolith.journal import calls, chain, leases, schema
 from isolith.journal.errors import UnknownEntry, WrongStatus
@@ -150,7 +150,7 @@ class Executions:
         """What it was moved with last. Raises UnknownEntry."""
 
         def work(connection: Connection) -> Encoded | None:
-            row = one_row(connection, select(_E.outcome).where(_E.execution_id == execution_id))
+            row = one_row(connection, _OUTCOME, {"id": execution_id})
             if row is None:
                 raise unknown(execution_id)
             outcome: Encoded | None = row["outcome"]
@@ -171,7 +171,7 @@ class Executions:
 
 def load(connection: Connection, execution_id: str, transaction: Transaction | None = None) -> Execution:
     """One execution. In a transaction the lease is that of its head, which may not be written yet."""
-    row = one_row(connection, _query().where(_E.execution_id == execution_id))
+    row = one_row(connection, _ONE, {"id": execution_id})
     if row is None:
         raise unknown(execution_id)
     if transaction is None:
@@ -191,6 +191,10 @@ def _query() -> Select[*tuple[Any, ...]]:
     return select(
         *columns, _PENDING.label("pending"), schema.heads.c.owner, schema.heads.c.until.label("leased_until")
     ).select_from(joined)
+
+
+_ONE = _query().where(_E.execution_id == bindparam("id"))
+_OUTCOME = select(_E.outcome).where(_E.execution_id == bindparam("id"))
 
 
 def _filtered(query: Select[*tuple[Any, ...]], which: Filter) -> Select[*tuple[Any, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from sqlalchemy import Connection, Select
 
@@ -13,9 +13,11 @@ Row = dict[str, Any]
 """A row by column names; `schema` types the columns."""
 
 
-def all_rows(connection: Connection, query: Select[*tuple[Any, ...]]) -> list[Row]:
-    """All of them."""
-    found = connection.execute(query)
+def all_rows(
+    connection: Connection, query: Select[*tuple[Any, ...]], parameters: Mapping[str, object] | None = None
+) -> list[Row]:
+    """All of them. `parameters`: of a query that was made once, with places for them: to make one takes longer."""
+    found = connection.execute(query, parameters)
     names = list(found.keys())
     return [dict(zip(names, row, strict=True)) for row in found]
 
@@ -28,7 +30,9 @@ def each_row(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterato
         yield dict(zip(names, row, strict=True))
 
 
-def one_row(connection: Connection, query: Select[*tuple[Any, ...]]) -> Row | None:
+def one_row(
+    connection: Connection, query: Select[*tuple[Any, ...]], parameters: Mapping[str, object] | None = None
+) -> Row | None:
     """The one there can be, or None."""
-    rows = all_rows(connection, query)
+    rows = all_rows(connection, query, parameters)
     return rows[0] if rows else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from isolith.journal import door_tables
 from isolith.journal.errors import DuplicateEntry
@@ -22,6 +22,11 @@ _R = door_tables.requests.c
 
 LASTS: Final = timedelta(hours=24)
 """How long a key is remembered."""
+
+_KNOWN: Final = select(door_tables.requests).where(
+    _R.principal == bindparam("of"), _R.key == bindparam("under"), _R.at >= bindparam("since")
+)
+_FORGET: Final = delete(door_tables.requests).where(_R.at < bindparam("before"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +51,13 @@ class Requests:
         def work(transaction: Transaction) -> Claim:
             connection, owner = transaction.connection, principal or ""
             oldest = transaction.now - round(LASTS.total_seconds() * 1e6)
-            query = select(door_tables.requests).where(_R.principal == owner, _R.key == key, _R.at >= oldest)
-            known = one_row(connection, query)
+            known = one_row(connection, _KNOWN, {"of": owner, "under": key, "since": oldest})
             if known is not None:
                 return _claim(known, fresh=False)
             row: Row = {"principal": owner, "key": key, "digest": digest, "execution_id": execution_id}
             row["at"] = transaction.now
             transaction.written += 1
-            connection.execute(delete(door_tables.requests).where(_R.at < oldest))
+            connection.execute(_FORGET, {"before": oldest})
             connection.execute(insert(door_tables.requests), row)
             return _claim(row, fresh=True)
 
@@ -76,6 +80,19 @@ class Requests:
             return done.rowcount == 1
 
         return await self._store.write(work, hard=True)
+
+    async def forget(self, principal: str | None, key: str, execution_id: str) -> None:
+        """Give a key back whose execution is not begun after all: the next to ask under it begins."""
+
+        def work(transaction: Transaction) -> None:
+            transaction.written += 1
+            transaction.connection.execute(
+                delete(door_tables.requests).where(
+                    _R.principal == (principal or ""), _R.key == key, _R.execution_id == execution_id
+                )
+            )
+
+        await self._store.write(work)
 
 
 def _claim(row: Row, *, fresh: bool) -> Claim:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from isolith.journal import door_tables, schema
 from isolith.journal.errors import UnknownEntry, WrongStatus
@@ -92,7 +92,7 @@ class Tokens:
 
     async def get(self, token_id: str) -> Token | None:
         """One of them, whatever its state."""
-        found = await self._store.read(lambda connection: one_row(connection, _query().where(_T.token_id == token_id)))
+        found = await self._store.read(lambda connection: one_row(connection, _ONE, {"id": token_id}))
         return None if found is None else _token(found)
 
     async def find(self) -> list[Token]:
@@ -108,7 +108,7 @@ class Tokens:
 
         def work(transaction: Transaction) -> None:
             connection, now = transaction.connection, transaction.now
-            seen = one_row(connection, select(_U.used_at).where(_U.token_id == token_id))
+            seen = one_row(connection, _USED, {"id": token_id})
             if seen is not None and seen["used_at"] > now - _USE_US:
                 return
             transaction.written += 1
@@ -123,6 +123,10 @@ class Tokens:
 def _query() -> Select[*tuple[object, ...]]:
     joined = schema.tokens.outerjoin(door_tables.token_uses, _U.token_id == _T.token_id)
     return select(*_T, _U.used_at).select_from(joined)
+
+
+_ONE = _query().where(_T.token_id == bindparam("id"))
+_USED = select(_U.used_at).where(_U.token_id == bindparam("id"))
 
 
 def _token(row: Row) -> Token:

@@ -10,6 +10,7 @@ nest so deep that the parser of this process would overrun a smaller one. What i
 from __future__ import annotations
 
 import asyncio
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -69,6 +70,12 @@ def look_here(text: str, connectors: Mapping[str, Connector]) -> Report:
         return Report(looked=False)
 
 
+def _in_time(ask: Callable[..., tuple[Finding, ...]], until: float) -> tuple[Finding, ...]:
+    """What is said until then, the wait for a thread included: on a busy host nothing, rather than later and later."""
+    left = until - time.monotonic()
+    return ask(timeout_s=left) if left > 0 else ()
+
+
 class Checking:
     """The check of one run."""
 
@@ -97,10 +104,9 @@ class Checking:
     def _ask_for_types(self, script: Prepared, *, synchronous: bool) -> None:
         checker = of_a_run(self._types)
         if checker is not None:
-            most = RUN_TIMEOUT_S if self._types == "auto" else TIMEOUT_S
-            known = dict(self._connectors)
-            ask = partial(types_of, script.text, known, checker, synchronous=synchronous, timeout_s=most)
-            self._script, self._typed = script, _apart(_type_threads, ask)
+            until = time.monotonic() + (RUN_TIMEOUT_S if self._types == "auto" else TIMEOUT_S)
+            ask = partial(types_of, script.text, dict(self._connectors), checker, synchronous=synchronous)
+            self._script, self._typed = script, _apart(_type_threads, partial(_in_time, ask, until))
 
     async def settled(self) -> None:
         """Wait for a type checker that was asked, for as long as it may take."""

@@ -7,6 +7,8 @@ better to the pass, which knows every spelling and what connectors take all the 
 
 from __future__ import annotations
 
+import collections
+import hashlib
 import json
 import os
 import re
@@ -23,7 +25,7 @@ from isolith.run.type_stubs import FIRST, SCRIPT, files, named_connectors
 from isolith_bindings.check import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from isolith_bindings.connector import Connector
 
@@ -35,6 +37,10 @@ TIMEOUT_S = 20.0
 """Seconds it may take where somebody waits for nothing else."""
 RUN_TIMEOUT_S = 0.5
 """Seconds that ty may take beside a run; it takes about a tenth of one, most of them to read Python's own stubs."""
+_MAX_KNOWN = 1_000
+_MAX_KEPT = 100
+_known: collections.OrderedDict[bytes, tuple[Finding, ...]] = collections.OrderedDict()
+"""What was said of the same files before, by their digest: an agent runs the same script again and again."""
 _LEAST = FIRST.count("\n")
 
 
@@ -100,8 +106,27 @@ def types_of(
     """What a checker says of a script; nothing where it cannot be asked. Blocks, runs nothing of it."""
     if "__future__" in text or not named_connectors(text, connectors):  # the first stands where our own line does
         return ()
+    read = list(files(text, connectors, synchronous=synchronous))
+    key = hashlib.sha256(json.dumps([checker.name, checker.command, read]).encode()).digest()
+    found = _known.get(key)
+    if found is None:
+        output = _asked(checker, read, timeout_s)
+        found = () if output is None else tuple(_findings(checker.name, output))
+        if output is not None and len(found) <= _MAX_KEPT:
+            _keep(key, found)
+    return found
+
+
+def _keep(key: bytes, found: tuple[Finding, ...]) -> None:
+    _known[key] = found
+    while len(_known) > _MAX_KNOWN:
+        _known.popitem(last=False)
+
+
+def _asked(checker: TypeChecker, read: Iterable[tuple[str, str]], timeout_s: float) -> str | None:
+    """What it says of these files; None where it did not come to say it."""
     with tempfile.TemporaryDirectory(prefix="isolith-check-") as folder:
-        for name, content in files(text, connectors, synchronous=synchronous):
+        for name, content in read:
             (Path(folder) / name).write_text(content, encoding="utf-8")
         (Path(folder) / "ty.toml").touch()  # so that no configuration above it counts
         try:
@@ -116,8 +141,8 @@ def types_of(
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired):
-            return ()
-    return tuple(_findings(checker.name, done.stdout.decode(errors="replace")))
+            return None
+    return done.stdout.decode(errors="replace") if done.returncode in {0, 1} else None
 
 
 def _path() -> str:

@@ -12,6 +12,7 @@ from isolith import CodeMode
 from isolith.command_line.serve_command import Address
 from isolith.errors import UsageError
 from isolith.http.app import App, Door
+from isolith.http.rates import Limits
 from isolith.serving import security_of
 
 if TYPE_CHECKING:
@@ -122,6 +123,17 @@ async def test_a_key_begins_one_execution_whichever_host_is_asked(opened: Opened
     assert (status, problem["type"]) == (422, "urn:isolith:problem:other-request")
     assert (await with_key(one, "k", {"script": "2"}, "eve"))[0] == 201  # whose key it is counts
     assert (await with_key(one, "two words", body))[0] == 422
+
+
+async def test_a_key_whose_run_was_refused_begins_one_as_soon_as_it_is_asked_again(opened: Opened) -> None:
+    api = await opened(Limits(runs=1))
+    await api.run("await bank.wait()", wait_s=0)
+    body = {"script": "6 * 7", "wait_s": 60}
+    assert (await with_key(api, "k", body))[0] == 429
+    api.bank.answer.set()
+    while (told := await with_key(api, "k", body))[0] == 429:
+        pass  # the run before it is ending
+    assert (told[0], told[1]["value"], told[2]) == (201, 42, False)
 
 
 async def test_an_api_needs_a_journal() -> None:

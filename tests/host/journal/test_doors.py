@@ -125,6 +125,14 @@ async def test_one_takes_over_a_key_whose_run_never_began(journal: Journal, othe
     assert not await journal.requests.renew("ada", "k", seen)
 
 
+async def test_a_key_that_is_given_back_is_claimed_anew(journal: Journal, other: Journal) -> None:
+    await journal.requests.claim("ada", "k", "d", "e1")
+    await other.requests.forget("ada", "k", "e2")  # it stands for another
+    assert not (await journal.requests.claim("ada", "k", "d", "e3")).fresh
+    await other.requests.forget("ada", "k", "e1")
+    assert (await journal.requests.claim("ada", "k", "d", "e4")).execution_id == "e4"
+
+
 async def test_tokens(journal: Journal, other: Journal, clock: Clock) -> None:
     until = clock() + timedelta(days=1)
     made = await journal.tokens.add(NewToken("t1", "ab", "ada", ("execute", "approve"), "root", until))

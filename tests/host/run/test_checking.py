@@ -106,3 +106,13 @@ async def test_a_bug_of_the_check_costs_no_run(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("text", ["-" * 9000 + "1", "not " * 5000 + "1", "lambda:" * 5000 + "1", "1**" * 5000 + "1"])
 async def test_a_text_that_nests_deep_is_read_on_a_stack_that_holds_it(text: str) -> None:
     assert (await look(text, {})).findings == ()
+
+
+async def test_a_busy_host_says_nothing_of_types_rather_than_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "found = crm.find_contact(name='Ada')\nfound['name']"
+    for seconds, said in ((60.0, 1), (0.0, 0)):
+        monkeypatch.setattr(checking, "RUN_TIMEOUT_S", seconds)
+        check = Checking("strict", shop(), "auto")
+        await check.judged(prepared(text))
+        await check.settled()
+        assert len(check.added((), None)) == said

@@ -134,3 +134,18 @@ def test_what_cannot_be_read_of_an_answer_is_left_out(tmp_path: Path) -> None:
             program.write_text(f"#!/bin/sh\necho '{answer}'\n")
             program.chmod(0o755)
             assert types_of("crm.x", shop(), TypeChecker(name, str(program)), synchronous=True) == ()
+
+
+def test_the_same_script_is_looked_at_once(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho x >> {tmp_path}/asked\n")
+    program.chmod(0o755)
+    checker = TypeChecker("ty", str(program))
+    for text in ("crm.x", "crm.x", "crm.y"):
+        types_of(text, shop(), checker, synchronous=True)
+    assert (tmp_path / "asked").read_text().count("x") == 2
+    program.write_text("#!/bin/sh\nkill -9 $$\n")
+    assert types_of("crm.z", shop(), checker, synchronous=True) == ()
+    program.write_text("#!/bin/sh\necho '__isolith_script.py:2:1: error[not-iterable] it is not'\n")
+    [found] = types_of("crm.z", shop(), checker, synchronous=True)  # what was not said is asked again
+    assert found.line == 1
