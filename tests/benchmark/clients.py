@@ -12,10 +12,12 @@ import asyncio
 import os
 import re
 import secrets
+import ssl
 import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import httpx2
@@ -63,16 +65,19 @@ async def _drain(stream: asyncio.StreamReader) -> None:
 
 async def _measured(url: str, token: str, host: psutil.Process, size: tuple[int, float]) -> None:
     clients, seconds = size
-    headers = {"Authorization": f"Bearer {token}"}
-    pool = httpx2.Limits(max_connections=clients, max_keepalive_connections=clients)
     before, ended = host.memory_info().rss, asyncio.Event()
+    cpu_before = sum(host.cpu_times()[:2])
     peaks = asyncio.create_task(_peak(host, ended))
     took, statuses, begun = list[float](), Counter[object](), set[str]()
-    async with httpx2.AsyncClient(headers=headers, limits=pool, timeout=900) as http:
+    async with AsyncExitStack() as opened:
+        # One connection each: a pool of a thousand looks through all of them for every request.
+        tls, headers = ssl.create_default_context(), {"Authorization": f"Bearer {token}"}
+        open_ = [httpx2.AsyncClient(headers=headers, timeout=900, verify=tls) for _ in range(clients)]
+        many = [await opened.enter_async_context(http) for http in open_]
         began = time.monotonic()
         until = began + seconds
 
-        async def client() -> None:
+        async def client(http: httpx2.AsyncClient) -> None:
             while time.monotonic() < until:
                 start = time.perf_counter()
                 answer = await _asked(http, url, statuses)
@@ -81,15 +86,17 @@ async def _measured(url: str, token: str, host: psutil.Process, size: tuple[int,
                 statuses[answer.status_code, told.get("status"), told.get("value")] += 1
                 begun.add(told.get("execution_id", ""))
 
-        await asyncio.gather(*(client() for _ in range(clients)))
+        await asyncio.gather(*map(client, many))
         whole = time.monotonic() - began
+        cpu = sum(host.cpu_times()[:2]) - cpu_before
         ended.set()
-        kept = await _kept(http, url)
+        kept = await _kept(many[0], url)
     took.sort()
     part = {name: took[min(len(took) - 1, int(len(took) * share))] for name, share in SHARES.items()}
     print(f"{clients:,} clients, {len(took):,} runs, {len(took) / whole:,.1f} a second")
     print(f"lost: {len(begun - kept):,}; answers: {dict(statuses)}")
     print("seconds: " + ", ".join(f"{name} {value:.2f}" for name, value in part.items()))
+    print(f"CPU of the host: {cpu / len(took) * 1e3:,.1f} ms a run; load of the machine: {os.getloadavg()[0]:.0f}")
     print(f"memory of the host: {before / 1e6:,.0f} MB before, {await peaks / 1e6:,.0f} MB at most")
 
 
