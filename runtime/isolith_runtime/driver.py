@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import contextlib
+import contextvars
 import queue
 import threading
 import weakref
@@ -112,6 +113,8 @@ class Guest:
         self._inputs = inputs
         self._on_batch = on_batch
         self._loop = asyncio.get_running_loop()
+        # What a frame leads to is done for whoever asked for this script: a trace goes on, where there is one.
+        self._context = contextvars.copy_context()
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._room = threading.Condition()
@@ -225,7 +228,7 @@ class Guest:
             kept = error
         self._note_spent()
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for it
-            self._loop.call_soon_threadsafe(self._slept, self._put_away, kept)
+            self._loop.call_soon_threadsafe(self._slept, self._put_away, kept, context=self._context)
 
     def _make(self) -> Isolate:
         isolate = self._supply.pool.take()
@@ -310,7 +313,7 @@ class Guest:
 
     def _call_loop(self, frames: list[protocol.Frame], state: State) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._arrive, frames, state)
+            self._loop.call_soon_threadsafe(self._arrive, frames, state, context=self._context)
         except RuntimeError:  # the loop is closed: nobody waits for this run any more
             if self._isolate is not None:
                 self._isolate.stop(Stop.CANCELLED)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from opentelemetry import trace
 
 from isolith import CodeMode
 from isolith_bindings.mcp.connector import McpServer
@@ -94,6 +95,18 @@ def test_a_synchronous_script_and_no_event_loop() -> None:
     outcome = code_mode.execute_sync("fast.lengths(text='a bc')")
     assert outcome.value == {"a": 1, "bc": 2}
     assert code_mode.execute_sync("fast.words.raw(text='a')").value is not None
+
+
+def test_the_trace_of_who_runs_a_script_goes_on_in_the_servers_that_it_calls() -> None:
+    span = trace.NonRecordingSpan(trace.SpanContext(0xABC, 0xDEF, is_remote=False, trace_flags=trace.TraceFlags(1)))
+
+    async def main() -> list[object]:
+        async with CodeMode([server("bench", "sdk_server.py")]) as code_mode:
+            with trace.use_span(span):
+                traced = await code_mode.execute("await bench.meta()")
+            return [traced.value, (await code_mode.execute("await bench.meta()")).value]
+
+    assert asyncio.run(main()) == [{"traceparent": f"00-{0xABC:032x}-{0xDEF:016x}-01"}, {}]
 
 
 def test_the_end_of_a_run_is_the_end_of_its_servers() -> None:

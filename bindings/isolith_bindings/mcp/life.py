@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import dataclasses
 import functools
 import logging
@@ -80,7 +81,8 @@ class Life:
         self.reopening = True
         self._closed = False
         self._probes: set[asyncio.Task[None]] = set()
-        self._keeper = asyncio.create_task(self._keep())
+        # As every running server (`Pool`): in the context of nobody who calls.
+        self._keeper = asyncio.create_task(self._keep(), context=contextvars.Context())
 
     def now(self) -> float:
         """The clock that all times here are of: that of the event loop, for other threads as well."""

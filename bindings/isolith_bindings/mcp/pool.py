@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from isolith_bindings.mcp.failures import StartFailed
 from isolith_bindings.mcp.scopes import SPARE, Key, Sharing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
+    from collections.abc import AsyncGenerator, Callable, Coroutine
 
     from isolith_bindings.mcp.connection import Connection
 
@@ -54,7 +55,7 @@ class _Ticket:
 class Pool:
     """The running servers of one connector, in one event loop. `connect` opens one; it is given its number."""
 
-    def __init__(self, sharing: Sharing, connect: Callable[[int], Awaitable[Connection]]) -> None:
+    def __init__(self, sharing: Sharing, connect: Callable[[int], Coroutine[object, object, Connection]]) -> None:
         self._sharing = sharing
         self._connect = connect
         self._members: list[Member] = []
@@ -169,7 +170,8 @@ class Pool:
 
     def _open(self, key: Key) -> Member:
         self._opened += 1
-        opening = asyncio.ensure_future(self._connect(self._opened))
+        # In a context of its own: it serves many, and is told nothing of who happened to come first.
+        opening = asyncio.create_task(self._connect(self._opened), context=contextvars.Context())
         member = Member(key, self._opened, opening)
         opening.add_done_callback(self._opened_or_not)
         self._members.append(member)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -89,6 +90,22 @@ async def test_calls_at_the_same_time_open_one_server() -> None:
     async with pool_of(Sharing()) as (pool, servers):
         assert await asyncio.gather(*(use(pool, SHARED) for _ in range(5))) == [1] * 5
         assert len(servers.opened) == 1
+
+
+async def test_a_server_is_started_in_the_context_of_nobody_who_calls() -> None:
+    """A trace, or whatever else belongs to the first caller, is not what a server is told that serves others too."""
+    caller = contextvars.ContextVar("caller", default="nobody")
+    servers, seen = Servers(), list[str]()
+
+    async def connect(number: int) -> Connection:
+        seen.append(caller.get())
+        return await servers.connect(number)
+
+    pool = Pool(Sharing(), connect)
+    caller.set("the first")
+    assert await use(pool, SHARED) == 1
+    await pool.aclose()
+    assert seen == ["nobody"]
 
 
 async def test_one_that_was_started_ahead_goes_to_the_first_who_needs_one() -> None:
