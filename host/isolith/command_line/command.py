@@ -46,8 +46,8 @@ Connect = Annotated[
     typer.Option(
         "--connect",
         metavar="SPEC",
-        help="What scripts may call: FILE.py, module:object, an mcp.json, an OpenAPI document, or "
-        "name=command for one MCP server. May be repeated.",
+        help="What scripts may call: FILE.py, module:object, an mcp.json, an OpenAPI document "
+        "(name=PATH to name it), or name=command for one MCP server. May be repeated.",
     ),
 ]
 Configured = Annotated[

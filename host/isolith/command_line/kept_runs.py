@@ -31,6 +31,7 @@ from isolith.approvals.linking import KEY_FILE, as_key
 from isolith.code_mode import CodeMode
 from isolith.command_line import command
 from isolith.command_line.command import Configured
+from isolith.configuration.connect import anchored
 from isolith.configuration.variables import Variables
 from isolith.durable.journals import folder_of, open_journal, url_of
 from isolith.errors import UsageError
@@ -193,17 +194,12 @@ def origin_of(specs: list[str] | None, configured: str | None, policy: str | Non
     return json.dumps(
         {
             **({"questions": "pause"} if pause else {}),
-            "connect": [_absolute(spec) for spec in specs or ()],
+            "connect": [anchored(spec) for spec in specs or ()],
             "config": str(Path(configured).absolute()) if configured else None,
-            "policy": _absolute(policy) if policy else None,
+            "policy": anchored(policy) if policy else None,
             "folder": str(Path.cwd()),
         }
     )
-
-
-def _absolute(spec: str) -> str:
-    path = Path(spec)
-    return str(path.absolute()) if path.exists() else spec
 
 
 def in_journal(use: Callable[[Journal], Awaitable[T]]) -> T:

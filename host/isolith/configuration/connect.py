@@ -2,7 +2,7 @@
 
 crm.py  crm.py:Crm  package.module:object           Python, which runs in this process
 mcp.json  docs="npx -y docs-server"  docs=https://...   MCP servers, which start when they are first needed
-github.yaml  https://api.test/openapi.json  package:NAME/PATH   an OpenAPI document
+github.yaml  https://api.test/openapi.json  package:NAME/PATH   an OpenAPI document; shop=openapi.json gives it a name
 isolith.toml                                         everything that a configuration connects
 """
 
@@ -52,6 +52,14 @@ def connect(spec: str, person: Person = NOBODY, folder: Path | None = None) -> l
     return from_file(spec, path)
 
 
+def anchored(spec: str) -> str:
+    """A SPEC, or the name of another file, that means the same from any folder: files by their whole path."""
+    if exists(Path(spec)):
+        return str(Path(spec).absolute())
+    name, equals, rest = spec.partition("=")
+    return f"{name}={Path(rest).absolute()}" if equals and _names_data(rest, Path()) else spec
+
+
 def connect_all(specs: Iterable[str], person: Person = NOBODY, config: ConfigFile | None = None) -> list[Connector]:
     """The connectors of a configuration and of several SPECs. Raises ConnectError where two have one name."""
     places: dict[str, str] = {}
@@ -72,7 +80,7 @@ def _other_name(spec: str) -> str:
     if _COMMAND.fullmatch(spec) and not exists(Path(spec)):
         return "write another name before the `=`"
     if Path(spec).suffix in _SUFFIXES | {".toml"}:
-        return "change its key in that file"
+        return "change its key in that file, or, for an OpenAPI document, write NAME=PATH"
     return 'give one of them another name, in its file or by @connector("...")'
 
 
@@ -98,6 +106,9 @@ def connect_config(file: ConfigFile, person: Person = NOBODY) -> list[Connector]
 def _from_words(spec: str, folder: Path) -> list[Connector]:
     """What names no file that is there: a command, an object, or a mistake."""
     if _COMMAND.fullmatch(spec):
+        name, _, rest = spec.partition("=")
+        if _names_data(rest, folder):
+            return _from_data(folder / rest, NOBODY, name)
         return [from_command(spec, folder)]
     if not spec.endswith(".py"):
         found = from_object(spec, folder)
@@ -108,19 +119,30 @@ def _from_words(spec: str, folder: Path) -> list[Connector]:
     raise ConnectError(f"`{spec}`: there is no such file; {_WHAT}")
 
 
-def _from_data(path: Path, person: Person) -> list[Connector]:
-    """What a JSON or YAML file holds. A large one is an OpenAPI document, and is not read twice."""
+def _names_data(text: str, folder: Path) -> bool:
+    """Whether a text is the path of a JSON or YAML file that is there: a document, and no program."""
+    path = folder / text
+    return path.suffix in _SUFFIXES and exists(path) and path.is_file()
+
+
+def _from_data(path: Path, person: Person, name: str | None = None) -> list[Connector]:
+    """What a JSON or YAML file holds. A large one is an OpenAPI document, and is not read twice.
+
+    `name`: what an OpenAPI document is called; MCP servers have names of their own.
+    """
     content = read_bytes(path, "the file", MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        return [from_source(str(path))]
+        return [from_source(str(path), name)]
     if path.suffix in {".yaml", ".yml"}:
         if _OPENAPI.search(content.removeprefix(b"\xef\xbb\xbf")):
-            return [from_source(str(path))]
+            return [from_source(str(path), name)]
         raise ConnectError(f"`{path}` is no OpenAPI document: it begins with `openapi: 3...` or `swagger: '2.0'`")
     document = _document(content, path)
     if "openapi" in document or "swagger" in document:
-        return [from_source(str(path))]
+        return [from_source(str(path), name)]
     if servers_in(document) is not None:
+        if name is not None:
+            raise ConnectError(f"`{path}` gives its servers their names itself: leave out `{name}=`")
         return from_document(document, path, person)
     raise ConnectError(
         f"`{path}` holds neither MCP servers, under `mcpServers` or `servers`, nor an OpenAPI document, "

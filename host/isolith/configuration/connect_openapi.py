@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 _ELSEWHERE = re.compile(r"https?://|package:")
 
 
-def from_source(source: str) -> Connector:
-    """A document by its path, its address or `package:NAME/PATH`; called like it. Raises ConnectError.
+def from_source(source: str, name: str | None = None) -> Connector:
+    """A document by its path, its address or `package:NAME/PATH`; called like it, or by `name`. Raises ConnectError.
 
     What its API asks for is taken from the variable that `token_variable` names, if that is set.
     """
-    return _made(source, lambda api: _with_token(api(source), api, source))
+    return _made(source, lambda api: _with_token(api(source, name=name), api, source))
 
 
 def from_entry(name: str, entry: ConnectorEntry, variables: Variables) -> Connector:
@@ -59,7 +59,7 @@ def _with_token(found: OpenApi, api: type[OpenApi], source: str) -> OpenApi:
 
     variable = token_variable(found.name)
     auth = Secret.env(variable) if os.environ.get(variable) else None
-    return api(source, auth=auth, cache=cache_folder("openapi"))
+    return api(source, name=found.name, auth=auth, cache=cache_folder("openapi"))
 
 
 def _made(source: str, make: Callable[[type[OpenApi]], OpenApi]) -> Connector:

@@ -344,7 +344,8 @@ def test_two_servers_of_one_name(tmp_path: Path) -> None:
     write(tmp_path / "one.json", servers)
     write(tmp_path / "two.json", servers)
     said = "a connector called `a_b` comes from `one.json` already"
-    assert failure("one.json", "two.json") == f"`two.json`: {said}; change its key in that file"
+    mend = "change its key in that file, or, for an OpenAPI document, write NAME=PATH"
+    assert failure("one.json", "two.json") == f"`two.json`: {said}; {mend}"
     assert failure("one.json", "a_b=x y.py") == f"`a_b=x y.py`: {said}; write another name before the `=`"
 
 

@@ -14,7 +14,7 @@ import pytest
 import trustme
 
 from isolith.configuration.config import read_config
-from isolith.configuration.connect import connect, connect_config
+from isolith.configuration.connect import anchored, connect, connect_config
 from isolith.errors import ConnectError, UsageError
 from isolith_bindings.connector import offered
 from isolith_bindings.errors import CallError
@@ -146,6 +146,26 @@ def test_a_document_by_its_path(tmp_path: Path, name: str) -> None:
     [connector] = connect(str(document(tmp_path, "https://api.test", name=name)))
     assert isinstance(connector, OpenApi)
     assert connector.name == "shop"
+
+
+def test_a_document_by_its_path_under_another_name(
+    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = document(tmp_path, address, "bearer", name="openapi.json")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ISOLITH_TOKEN_MY_SHOP", "token-6671")
+    [connector] = connect("my-shop=openapi.json")
+    assert isinstance(connector, OpenApi)
+    assert connector.name == "my_shop"
+    # The name is also that of the variable; a loopback address is opened by no document.
+    with pytest.raises(CallError, match="leads to a loopback address"):
+        me(connector)
+    assert anchored("my-shop=openapi.json") == f"my-shop={path}"
+    assert anchored("openapi.json") == str(path)
+    assert anchored("docs=uvx openapi.json") == "docs=uvx openapi.json"
+    (tmp_path / "mcp.json").write_text('{"mcpServers": {"a": {"command": "x"}}}')
+    with pytest.raises(ConnectError, match=r"gives its servers their names itself: leave out `b=`"):
+        connect("b=mcp.json")
 
 
 def test_a_document_in_a_package_or_elsewhere() -> None:
