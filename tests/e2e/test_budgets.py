@@ -143,6 +143,8 @@ async def test_progress_extends_the_time_of_a_call_up_to_its_cap(code_mode: Code
 async def test_the_cap_ends_a_call_that_shows_no_progress_too(code_mode: CodeMode) -> None:
     outcome = await code_mode.execute("crm.hang()", budgets=Budgets(call_cap_s=0.1, wall_s=20))
     assert ended(outcome) == ("failed", "tool_timeout", 1)
+    assert outcome.error is not None
+    assert outcome.error.hint == "ask for less at a time; `call_cap_s` is the budget of a call"
 
 
 async def test_log_bytes(code_mode: CodeMode) -> None:

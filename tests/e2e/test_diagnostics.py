@@ -1,8 +1,9 @@
-"""Every kind of diagnostic that can be reached today, with its place; what a reader sees of tracebacks, groups and chains."""
+"""Every kind of diagnostic, with its place; what a reader sees of tracebacks, groups and chains."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import pytest
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
+TESTS = Path(__file__).parents[1]
 PREFIX = "Sure:\n\n```python\n    # indented\n"
 """Four lines and four columns of what models write around a script."""
 
@@ -85,10 +87,22 @@ def _check(error: Diagnostic | None, case: Case, line: int, column: int | None, 
     assert error.error_id is None
 
 
-def test_every_kind_that_can_be_reached_has_a_test() -> None:
-    elsewhere = {"internal", "cancelled", "invalid_input", "check"}
-    not_yet = {"rejected", "expired", "diverged"}
-    assert {case.kind for case in CASES} | elsewhere | not_yet == set(get_args(Kind))
+ELSEWHERE: dict[Kind, str] = {
+    "internal": "security/test_canaries.py",
+    "cancelled": "e2e/test_cancellation.py",
+    "invalid_input": "e2e/test_budgets.py",
+    "check": "e2e/test_check.py",
+    "rejected": "e2e/test_approvals.py",
+    "expired": "e2e/test_pausing.py",
+    "diverged": "e2e/test_pausing.py",
+}
+"""What takes more than a script of one line, and where it is reached."""
+
+
+def test_every_kind_has_a_test() -> None:
+    assert {case.kind for case in CASES} | ELSEWHERE.keys() == set(get_args(Kind))
+    for kind, file in ELSEWHERE.items():
+        assert f'"{kind}"' in (TESTS / file).read_text()
 
 
 async def test_whether_it_may_succeed_when_run_again(code_mode: CodeMode) -> None:

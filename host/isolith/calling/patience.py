@@ -43,7 +43,8 @@ async def within_time(use: Use, budgets: Budgets, events: EventLog, perform: Per
             raise
         took = loop.time() - begun
         message = f"{'.'.join(use.names)} gave no answer in {took:.3g} s"
-        hint = "ask for less at a time; `call_s` is the budget of a call"
+        name = "call_cap_s" if took >= budgets.call_cap_s else "call_s"
+        hint = f"ask for less at a time; `{name}` is the budget of a call"
         raise CallError("tool_timeout", message, hint=hint, retriable=True) from None
 
 
