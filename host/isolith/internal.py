@@ -9,6 +9,7 @@ from pathlib import Path
 
 import structlog
 
+from isolith.journal.errors import LeaseLost
 from isolith.outcome import Diagnostic
 
 _log = structlog.get_logger("isolith")
@@ -19,7 +20,10 @@ def internal_error(error: BaseException, **context: str) -> Diagnostic:
     """Log `error` under a new id and return the diagnostic that carries the id and nothing else of it.
 
     Logged are the exception's class and where it came from, not its text: that may hold data or a secret.
+    Where another host has the run by now, nothing failed: what is still written here is refused, as it has to be.
     """
+    if isinstance(error, LeaseLost):
+        return Diagnostic(kind="cancelled", message="another host has this run now", hint="ask for it by its id")
     error_id = uuid.uuid4().hex[:12]
     frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
     where = [f"{Path(frame.filename).name}:{frame.lineno}:{frame.name}" for frame in reversed(frames)]

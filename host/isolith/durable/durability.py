@@ -14,7 +14,7 @@ from isolith.calling.use import HOST, HOST_SHOWN, Identity, Use
 from isolith.calling.waiting import edited
 from isolith.durable.record import CallRecorder, expired, rejected
 from isolith.journal import model
-from isolith.journal.errors import WrongStatus
+from isolith.journal.errors import LeaseLost, WrongStatus
 from isolith.run import ending, gradual
 from isolith_bindings.errors import CallError
 from isolith_runtime import protocol
@@ -217,8 +217,12 @@ class Durability:
 
     async def end(self, outcome: Outcome) -> Outcome:
         """Write how it ended; `running` where it was left to another host. Raises JournalError."""
-        if self._durable.ledger.left:
-            return outcome.model_copy(update={"status": "running", "error": None})
+        with contextlib.suppress(LeaseLost):  # it is another host's, which takes it over from the journal
+            if not self._durable.ledger.left:
+                return await self._end(outcome)
+        return outcome.model_copy(update={"status": "running", "error": None})
+
+    async def _end(self, outcome: Outcome) -> Outcome:
         if not await self._known():
             if self._created is not None or self._history is not None:
                 return outcome

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import anyio
 import httpx2
 import pytest
+from structlog.testing import capture_logs
 from tests.host.http.conftest import Bank, app_of, journal_of
 
 from isolith import CodeMode
 from isolith.configuration.connect import connect_all
+from isolith.durable import ledger
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +47,42 @@ async def test_what_does_not_end_in_time_is_left_to_the_next_host(url: str) -> N
         done = await runs.decide(execution.execution_id, 2, "approve", who="grace")
         assert (done.status, done.value) == ("completed", 3)
         assert not (await (await journal_of(next_)).records.verify()).findings
+
+
+async def test_a_call_that_ends_just_as_its_host_leaves_is_no_failure(url: str) -> None:
+    bank = Bank()
+    async with (
+        CodeMode([bank], journal=url, tend=False) as leaving,
+        CodeMode([Bank()], journal=url, tend=False) as next_,
+    ):
+        execution = leaving.start("await bank.wait()")
+        await bank.asked.wait()
+        assert execution.order.durable is not None
+        with capture_logs() as logged:
+            await execution.order.durable.ledger.leave()
+            bank.answer.set()  # before the run is told
+            left = await execution.outcome()
+        assert (left.status, left.error, logged) == ("running", None, [])
+        [paused] = await (await next_.runs()).recover()
+        assert (paused.execution_id, len(paused.pending)) == (execution.execution_id, 1)
+
+
+async def test_a_run_that_another_host_took_over_is_that_host_s(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "LEASE", timedelta(0))  # as if it had not been heard of for long
+    bank, second = Bank(), Bank()
+    second.answer.set()
+    async with (
+        CodeMode([bank], journal=url, tend=False) as slow,
+        CodeMode([second], journal=url, tend=False) as next_,
+    ):
+        execution = slow.start("await bank.wait()")
+        await bank.asked.wait()
+        [paused] = await (await next_.runs()).recover()
+        with capture_logs() as logged:
+            bank.answer.set()
+            outcome = await execution.outcome()
+        assert (outcome.status, outcome.error, logged) == ("running", None, [])
+        assert (paused.status, len(paused.pending)) == ("paused", 1)
 
 
 async def test_what_ends_in_time_has_ended(url: str) -> None:
