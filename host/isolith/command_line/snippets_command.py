@@ -57,7 +57,8 @@ def list_(*, json: Json = False) -> None:
     for snippet in found:
         by = f" by {snippet.reviewed_by}" if snippet.reviewed_by else ""
         first = snippet.description.splitlines()[0]
-        terminal.write(f"{snippet.name}  {snippet.version}  {snippet.state}{by}  {first}")
+        tool = "  tool" if snippet.tool else ""
+        terminal.write(f"{snippet.name}  {snippet.version}  {snippet.state}{by}{tool}  {first}")
     if not found:
         terminal.say("there are no snippets: `isolith snippets propose EXECUTION NAME --description TEXT` makes one")
 
@@ -80,6 +81,8 @@ def show(name: Name, *, version: Version = None, json: Json = False) -> None:
     terminal.write(f"{snippet.name}, version {snippet.version}: {snippet.state}")
     terminal.write(f"hash: {snippet.content_hash}")
     terminal.write(f"proposed by {snippet.proposed_by}, from execution {snippet.execution_id or '(none)'}")
+    if snippet.tool:
+        terminal.write("a tool of its own for MCP clients")
     terminal.write(f"calls: {', '.join(methods_of(snippet)) or 'nothing'}")
     terminal.write(f"input: {to_json_text(schema_of(snippet))}\n\n{snippet.description}\n\n{snippet.code}")
     if diff:
@@ -89,7 +92,7 @@ def show(name: Name, *, version: Version = None, json: Json = False) -> None:
 @app.command(epilog="Example: isolith snippets propose 4f2a weekly_report --description 'The week of a team'")
 @guarded
 @journalled
-def propose(
+def propose(  # noqa: PLR0913 - one parameter a flag
     execution: Annotated[str, typer.Argument(metavar="EXECUTION", help="One that completed; the beginning of its id.")],
     name: Name,
     *,
@@ -98,6 +101,9 @@ def propose(
         str | None,
         typer.Option("--input-schema", metavar="JSON|@FILE", help="Of its input. [as the execution's input was]"),
     ] = None,
+    tool: Annotated[
+        bool, typer.Option("--tool", help="Once approved, `isolith serve` offers it as a tool of its own, too.")
+    ] = False,
     who: Who = None,
     json: Json = False,
 ) -> None:
@@ -111,7 +117,7 @@ def propose(
         async with await _connected(journal, execution_id) as code_mode:
             told = cast("dict[str, object] | None", given)
             return await code_mode.snippets.propose(
-                execution_id, name, description, input_schema=told, who=who or user()
+                execution_id, name, description, input_schema=told, who=who or user(), tool=tool
             )
 
     _told(_in_journal(use), json=json)
@@ -244,8 +250,8 @@ async def _imported(code_mode: CodeMode, path: Path, text: str, who: str) -> Sni
     try:
         new, changed = from_file(text, who)
         for known in await code_mode.snippets.find(new.name):
-            same = (known.code, known.input_schema, known.methods, known.description, known.tests)
-            told = (new.code, new.input_schema, new.methods, new.description, new.tests)
+            same = (known.code, known.input_schema, known.methods, known.description, known.tests, known.tool)
+            told = (new.code, new.input_schema, new.methods, new.description, new.tests, new.tool)
             if same == told and known.state in {"proposed", "approved"}:
                 return known
         if changed:
@@ -279,6 +285,7 @@ def _as_data(snippet: Snippet) -> dict[str, object]:
         "input_schema": schema_of(snippet),
         "methods": sorted(methods_of(snippet)),
         "image": snippet.image,
+        "tool": snippet.tool,
         "execution_id": snippet.execution_id,
         "proposed_by": snippet.proposed_by,
         "proposed_at": snippet.proposed_at,

@@ -240,6 +240,8 @@ class NewSnippet(_Given):
     execution_id: Name
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$")]
     description: Annotated[str, Field(min_length=1, max_length=4_000, pattern=r"^[^\x00]*$")]
+    tool: bool = False
+    """Once approved, MCP clients are given it as a tool of its own."""
 
 
 class SnippetApproval(_Given):
@@ -267,6 +269,8 @@ class Snippet(_Told):
     input_schema: dict[str, Any]
     methods: list[str]
     """What it may call."""
+    tool: bool
+    """Whether MCP clients are given it as a tool of its own, once approved."""
     execution_id: str | None
     proposed_by: str
     proposed_at: datetime

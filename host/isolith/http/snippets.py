@@ -35,7 +35,9 @@ async def propose(asked: Asked) -> Response:
     given = cast("NewSnippet", asked.body)
     await asked.house.seen(asked.access, given.execution_id)
     snippets = asked.house.code_mode.snippets
-    made = await snippets.propose(given.execution_id, given.name, given.description, who=asked.access.who)
+    made = await snippets.propose(
+        given.execution_id, given.name, given.description, who=asked.access.who, tool=given.tool
+    )
     return json_response(shown(made), 201, {"Location": f"/v1/snippets/{made.name}/{made.version}"})
 
 
@@ -82,6 +84,7 @@ def shown(snippet: Snippet) -> dict[str, object]:
         "content_hash": snippet.content_hash,
         "input_schema": as_json(snippet.input_schema),
         "methods": sorted(methods_of(snippet)),
+        "tool": snippet.tool,
         "execution_id": snippet.execution_id,
         "proposed_by": snippet.proposed_by,
         "proposed_at": snippet.proposed_at,

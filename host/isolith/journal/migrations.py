@@ -82,12 +82,15 @@ _WHAT_IS_ASKED_OF_THE_END: Migration = (
 
 _QUESTIONS: Migration = ("ALTER TABLE calls ADD COLUMN question TEXT",)
 
+_SNIPPETS_AS_TOOLS: Migration = ("ALTER TABLE snippets ADD COLUMN tool BIGINT",)
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     _TABLES,
     _LATE_CALLS_AND_INDEXES,
     _WHAT_IS_ASKED_OF_THE_END,
     _FRONT_DOORS,
     _QUESTIONS,
+    _SNIPPETS_AS_TOOLS,
 )
 
 

@@ -308,6 +308,8 @@ class NewSnippet:
     execution_id: str | None = None
     """Where it was proven."""
     tests: Encoded = "[]"
+    tool: bool = False
+    """Whether MCP clients are given it as a tool of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +332,7 @@ class Snippet:
     reviewed_by: str | None
     reviewed_at: datetime | None
     reason: str | None
+    tool: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,8 @@ def hibernation_of(row: Row) -> Hibernation:
 
 def snippet_of(row: Row) -> Snippet:
     """Of table `snippets`."""
-    return Snippet(**_timed(row, "proposed_at", "reviewed_at"))
+    values = _timed(row, "proposed_at", "reviewed_at")
+    return Snippet(**{**values, "tool": values["tool"] == 1})
 
 
 def _timed(row: Row, *names: str) -> Row:

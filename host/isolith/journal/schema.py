@@ -256,7 +256,9 @@ snippets: Final = Table(
     _plain("reviewed_by"),
     _number("reviewed_at"),
     _free("reason"),
+    _number("tool"),
 )
+"""`tool`: 1 where it is a tool of its own for MCP clients, else null."""
 
 tokens: Final = Table(
     "tokens",

@@ -42,6 +42,7 @@ class Snippets:
             version = (transaction.connection.execute(last).scalar_one() or 0) + 1
             row = {name: value for name, value in asdict(snippet).items() if name != "who"}
             row |= {"code": transaction.stored(snippet.code), "version": version, "state": "proposed"}
+            row["tool"] = 1 if snippet.tool else None
             row |= {"proposed_by": snippet.who, "proposed_at": transaction.now}
             row["content_hash"] = content_hash(row["code"], snippet.input_schema, snippet.methods)
             (stored,) = transaction.insert(JOURNAL, "snippet proposed", schema.snippets, [row])

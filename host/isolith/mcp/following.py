@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import anyio
 import anyio.to_thread
@@ -24,7 +24,7 @@ from isolith_bindings.listing_changes import changes
 from isolith_bindings.policy import ungoverned
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.models import InitializationOptions
@@ -56,50 +56,77 @@ class FollowedServer(Server):
 
 
 class _Told(NamedTuple):
-    listing: Listing
+    listing: Listing | None
+    """What was shown of the connectors; None where nothing of them is."""
     session: ServerSession
 
 
-class Following:
-    """The description of `execute` as it is now, for clients of one server. In one event loop."""
+class _Now(NamedTuple):
+    text: str
+    listing: Listing | None
 
-    def __init__(self, catalog: Catalog, shown: Shown) -> None:
+
+_List: TypeAlias = tuple[str, dict[str, object]]
+"""What a list of tools is told by from another: the description of `execute`, and the tools beside the four."""
+
+
+class Following:
+    """The description of `execute` as it is now, for clients of one server. In one event loop.
+
+    `beside`: the tools that are listed beside the four, where there may be some.
+    """
+
+    def __init__(
+        self, catalog: Catalog, shown: Shown, beside: Callable[[], Mapping[str, object]] | None = None
+    ) -> None:
         self.bus = InMemorySubscriptionBus()
         self._catalog = catalog
         self._shown = shown
         self._made: tuple[object, Described] | None = None
         self._told: OrderedDict[str, _Told] = OrderedDict()
-        self._announced = ""
+        self._beside = beside
+        self._announced: _List | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._telling: asyncio.Task[None] | None = None
         self._again = False
-        if shown.tokens:
+        if self.follows:
             catalog.on_change(self._changed)
+
+    @property
+    def follows(self) -> bool:
+        """Whether the list of tools may change."""
+        return self._shown.tokens > 0 or self._beside is not None
 
     async def description(self, context: ServerRequestContext) -> str:
         """What `execute` says of itself now, for this client."""
-        if not self._shown.tokens:
+        if not self.follows:
             return INSTRUCTIONS
         self._loop = asyncio.get_running_loop()
         now = await self._now()
-        self._announced = now.text
+        if self._announced is None:
+            self._announced = self._listed(now)
+        elif self._announced != self._listed(now):
+            self._begin()  # this one asked before the others were told
         self._remember(context, now.listing)
         return now.text
+
+    def _listed(self, now: _Now) -> _List:
+        return now.text, {} if self._beside is None else dict(self._beside())
 
     async def news(self, context: ServerRequestContext) -> str:
         """What has changed since this client was told of the tools; empty for nothing, and for who is not known."""
         key = _connection(context)
         told = self._told.get(key) if key is not None else None
-        if told is None:
+        if told is None or told.listing is None:
             return ""
         now = (await self._now()).listing
-        if now is told.listing:
+        if now is None or now is told.listing:
             return ""
         said = await anyio.to_thread.run_sync(changes, told.listing, now)
         self._remember(context, now)
         return said.text
 
-    def _remember(self, context: ServerRequestContext, listing: Listing) -> None:
+    def _remember(self, context: ServerRequestContext, listing: Listing | None) -> None:
         key = _connection(context)
         if key is not None:
             self._told[key] = _Told(listing, context.session)
@@ -107,8 +134,10 @@ class Following:
             while len(self._told) > MAX_REMEMBERED:
                 self._told.popitem(last=False)
 
-    async def _now(self) -> Described:
+    async def _now(self) -> _Now:
         """The description, made anew where a connector has changed."""
+        if not self._shown.tokens:
+            return _Now(INSTRUCTIONS, None)
         of = tuple(
             (each.name, each.description, tuple(ungoverned(each).methods.values()), health(each))
             for each in self._catalog.connectors.values()
@@ -116,7 +145,7 @@ class Following:
         made = self._made
         if made is None or made[0] != of:
             made = self._made = of, await anyio.to_thread.run_sync(self._make)
-        return made[1]
+        return _Now(made[1].text, made[1].listing)
 
     def _make(self) -> Described:
         return described(lambda room: self._catalog.listing(room, self._shown.pinned), self._shown.tokens)
@@ -134,13 +163,13 @@ class Following:
             self._telling = asyncio.create_task(self._tell())
 
     async def _tell(self) -> None:
-        """Tell everybody, where the text is another; what changes meanwhile is told with it, or once more."""
+        """Tell everybody, where the list is another; what changes meanwhile is told with it, or once more."""
         while self._again:
             self._again = False
-            now = await self._now()
-            if now.text == self._announced:
+            now = self._listed(await self._now())
+            if now == self._announced:
                 continue
-            self._announced = now.text
+            self._announced = now
             await self.bus.publish(ToolsListChanged())
             for key, told in list(self._told.items()):
                 await self._notify(key, told.session)

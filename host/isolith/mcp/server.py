@@ -1,5 +1,7 @@
 """Isolith as an MCP server: `execute`, `search`, `describe` and `resume` on the official SDK, in both its eras.
 
+Beside them there is one tool for each snippet that is marked as one.
+
 Nothing is kept for a connection: whatever a request needs is in the request, in the journal or under a handle.
 """
 
@@ -30,6 +32,7 @@ from isolith.mcp.asking import allowable, asked_of, boundary, modes, question, s
 from isolith.mcp.files import TEMPLATE, Files
 from isolith.mcp.following import FollowedServer, Following
 from isolith.mcp.progress import followed
+from isolith.mcp.snippet_tools import SnippetTools, script_of
 from isolith.mcp.tools import server_instructions, tools
 from isolith.mcp.view import model_view, said_of
 from isolith.outcome import Diagnostic
@@ -81,10 +84,11 @@ def mcp_server(
     share, to take each other's answers. `shown`: how much `execute` says of the tools.
     """
     shown = shown or Shown()
-    following = Following(code_mode.catalog, shown)
-    front = McpFront(code_mode, session_key, paused, following, ask_client=ask_client)
+    snippets = SnippetTools(code_mode)
+    following = Following(code_mode.catalog, shown, snippets.known if code_mode.journalled else None)
+    front = McpFront(code_mode, session_key, paused, (following, snippets), ask_client=ask_client)
     hints: dict[CacheableMethod, CacheHint] = dict.fromkeys(_CACHED, _AN_HOUR)
-    if shown.tokens:
+    if following.follows:
         hints["tools/list"] = _A_MINUTE
     server = FollowedServer(
         "isolith",
@@ -98,7 +102,7 @@ def mcp_server(
         on_list_resources=front.list_resources,
         on_list_resource_templates=front.list_templates,
         on_read_resource=front.read_resource,
-        on_subscriptions_listen=ListenHandler(following.bus) if shown.tokens else None,
+        on_subscriptions_listen=ListenHandler(following.bus) if following.follows else None,
     )
     if ask_client:
         server.middleware.append(boundary(state_key))
@@ -122,12 +126,12 @@ class McpFront:
         code_mode: CodeMode,
         session_key: str | None,
         paused: Paused | None,
-        following: Following,
+        told: tuple[Following, SnippetTools],
         *,
         ask_client: bool,
     ) -> None:
         self._code_mode = code_mode
-        self._following = following
+        self._following, self._snippets = told
         self._session_key = session_key
         self._paused = paused
         self._ask_client = ask_client
@@ -146,16 +150,17 @@ class McpFront:
 
     def input_schema(self, name: str) -> dict[str, object] | None:
         """What a tool takes; None for one that is not there."""
-        tool = self._tools.get(name)
+        tool = self._tools.get(name) or self._snippets.known().get(name)
         return None if tool is None else tool.input_schema
 
     async def list_tools(
         self, context: ServerRequestContext, _: mcp.PaginatedRequestParams | None
     ) -> mcp.ListToolsResult:
-        """The same tools in the same order, whoever asks; `execute` says what can be called now."""
+        """The same tools in the same order, whoever asks; `execute` says what can be called now. Then the snippets."""
+        snippets = await self._snippets.read()
         said = {"description": await self._following.description(context)}
         execute = self._tools["execute"].model_copy(update=said)
-        return mcp.ListToolsResult(tools=list((self._tools | {"execute": execute}).values()))
+        return mcp.ListToolsResult(tools=[*(self._tools | {"execute": execute}).values(), *snippets.values()])
 
     async def list_resources(
         self, _: ServerRequestContext, __: mcp.PaginatedRequestParams | None
@@ -184,13 +189,14 @@ class McpFront:
     async def call_tool(self, context: ServerRequestContext, params: mcp.CallToolRequestParams) -> Answer:
         """One tool. What is wrong with its arguments or its script is an answer; raises MCPError for no tool at all."""
         arguments = cast("Arguments", params.arguments or {})
-        handler = self._handlers.get(params.name)
-        if handler is None:
+        chosen = await self._chosen(params.name)
+        if chosen is None:
             told = misdirected(self._code_mode.catalog, params.name, arguments)
             if told.tool is not None:
                 return _failed(told)
             raise MCPError(mcp.INVALID_PARAMS, told.message)
-        problems = self._validators[params.name].problems(arguments)
+        handler, validator = chosen
+        problems = validator.problems(arguments)
         if problems:
             return _refused("; ".join(str(problem) for problem in problems[:5]))
         try:
@@ -204,6 +210,13 @@ class McpFront:
             return _refused(str(error), hint)
         except Exception as error:  # noqa: BLE001 - the border of the server: a bug of ours is told by its id
             return _failed(internal_error(error))
+
+    async def _chosen(self, name: str) -> tuple[Handler, Validator] | None:
+        """What answers for a tool, and what its arguments must be like; None for one that is not there."""
+        if name in self._handlers:
+            return self._handlers[name], self._validators[name]
+        tool = await self._snippets.find(name)
+        return None if tool is None else (partial(self._run_snippet, tool.name), Validator(tool.input_schema))
 
     async def _with_news(self, context: ServerRequestContext, answer: Answer) -> Answer:
         """The answer, and behind it what has changed in the tools since this client was told of them."""
@@ -227,13 +240,17 @@ class McpFront:
 
     async def _execute(self, context: ServerRequestContext, arguments: Arguments) -> Answer:
         asked = cast("dict[str, object]", arguments.get("budgets") or {})
-        budgets = Budgets.model_validate(asked)
+        code, session = cast("str", arguments["code"]), self._session(context, arguments)
+        return await self._run(context, code, arguments.get("input"), Budgets.model_validate(asked), session)
+
+    async def _run_snippet(self, name: str, context: ServerRequestContext, arguments: Arguments) -> Answer:
+        return await self._run(context, script_of(name), arguments, Budgets(), self._session(context, {}))
+
+    async def _run(
+        self, context: ServerRequestContext, code: str, given: object, budgets: Budgets, session: str | None
+    ) -> Answer:
         execution = self._code_mode.start(
-            cast("str", arguments["code"]),
-            input=arguments.get("input"),
-            budgets=budgets,
-            session=self._session(context, arguments),
-            principal=caller().principal,
+            code, input=given, budgets=budgets, session=session, principal=caller().principal
         )
         self._running[execution.execution_id] = execution
         execution.when_done(lambda: self._running.pop(execution.execution_id, None))

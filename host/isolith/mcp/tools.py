@@ -47,8 +47,13 @@ def server_instructions(connectors: Iterable[str]) -> str:
 
 def tools() -> list[mcp.Tool]:
     """The tools, in the order in which they are used."""
-    schema = _without_prose(outcome_schema())
+    schema = answer_schema()
     return [_search(), _describe(), _execute(schema), _resume(schema)]
+
+
+def answer_schema() -> dict[str, object]:
+    """Of the structured content of whatever runs a script: the outcome."""
+    return _without_prose(outcome_schema())
 
 
 def _search() -> mcp.Tool:
@@ -66,7 +71,7 @@ def _search() -> mcp.Tool:
             },
             "query",
         ),
-        annotations=_READS,
+        annotations=READS,
     )
 
 
@@ -86,7 +91,7 @@ def _describe() -> mcp.Tool:
             },
             "target",
         ),
-        annotations=_READS,
+        annotations=READS,
     )
 
 
@@ -115,7 +120,7 @@ def _execute(schema: dict[str, object]) -> mcp.Tool:
             "code",
         ),
         output_schema=schema,
-        annotations=_ACTS,
+        annotations=ACTS,
     )
 
 
@@ -127,12 +132,12 @@ def _resume(schema: dict[str, object]) -> mcp.Tool:
         "that of `execute`.",
         input_schema=_object({"execution_id": {"type": "string", "description": _ONE_EXECUTION}}, "execution_id"),
         output_schema=schema,
-        annotations=_ACTS,
+        annotations=ACTS,
     )
 
 
-_READS = mcp.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-_ACTS = mcp.ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=True)
+READS = mcp.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+ACTS = mcp.ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=True)
 
 
 def _object(properties: dict[str, object], *required: str) -> dict[str, object]:

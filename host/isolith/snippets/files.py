@@ -48,6 +48,8 @@ class Header(BaseModel):
     hash: str | None = None
     """Of script, input schema and methods, when it was exported."""
     execution: str | None = None
+    tool: bool = False
+    """Whether MCP clients are given it as a tool of its own."""
     proposed_by: str | None = None
     reviewed_by: str | None = None
     tests: list[dict[str, Any]] = []
@@ -65,6 +67,7 @@ def to_file(snippet: Snippet) -> str:
         methods=json.loads(snippet.methods),
         hash=snippet.content_hash,
         execution=snippet.execution_id,
+        tool=snippet.tool,
         proposed_by=snippet.proposed_by,
         reviewed_by=snippet.reviewed_by,
         tests=json.loads(snippet.tests),
@@ -90,6 +93,7 @@ def from_file(text: str, who: str) -> tuple[NewSnippet, bool]:
         who=who,
         execution_id=header.execution,
         tests=json.dumps(header.tests),
+        tool=header.tool,
     )
     return new, header.hash is not None and content_hash(code, schema, methods) != header.hash
 

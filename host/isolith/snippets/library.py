@@ -42,6 +42,8 @@ IMAGE_MAJOR = "python-3.14"
 """The Python of the guest: a script that was read for one is read again for the next."""
 MAX_NAME = 60
 MAX_DESCRIPTION = 4_000
+TAKEN = frozenset({"search", "describe", "execute", "resume"})
+"""Names of tools of the MCP server: no snippet that is a tool has one of them."""
 _MAX_SCRIPT = 256 * 1024
 
 
@@ -120,11 +122,13 @@ class Snippets:
         *,
         input_schema: JsonSchema | None = None,
         who: str = "the host",
+        tool: bool = False,
     ) -> Snippet:
         """The script of an execution that completed, as the next version of a name.
 
         It may call the methods that the execution called. What they answered then is its test. `input_schema`: of the
-        input; where it is left out, as the input was. Raises UsageError, UnknownEntry, WrongStatus.
+        input; where it is left out, as the input was. `tool`: once approved, it is a tool of its own for MCP clients as
+        well. Raises UsageError, UnknownEntry, WrongStatus.
         """
         journal = await self._journal()
         execution = await journal.executions.get(execution_id)
@@ -146,6 +150,7 @@ class Snippets:
             who=who,
             execution_id=execution_id,
             tests=json.dumps([test]),
+            tool=tool,
         )
         return await self.add(new)
 
@@ -182,6 +187,10 @@ class Snippets:
     async def revoke(self, name: str, version: int, *, who: str, reason: str | None = None) -> Snippet:
         """Take an approval back: nothing calls it from then on, what runs now neither. Raises as `refuse`."""
         return await self._review(name, version, "revoked", who, reason)
+
+    async def read(self) -> None:
+        """Know what is approved now, by whichever host of the journal. Raises JournalError."""
+        await self._changed()
 
     async def find(self, name: str | None = None) -> list[Snippet]:
         """All versions, by name and version."""
@@ -244,7 +253,8 @@ def _method(call: Call) -> str:
 def _lines(snippet: Snippet) -> list[str]:
     methods = json.dumps(methods_of(snippet), indent=2)
     schema = json.dumps(schema_of(snippet), indent=2)
-    return [*snippet.description.splitlines(), *schema.splitlines(), *methods.splitlines(), *snippet.code.splitlines()]
+    told = [*snippet.description.splitlines(), *(["a tool of its own"] if snippet.tool else [])]
+    return [*told, *schema.splitlines(), *methods.splitlines(), *snippet.code.splitlines()]
 
 
 def _code(script: str) -> str:
@@ -270,6 +280,8 @@ def _refuse_unfit(new: NewSnippet) -> None:
         raise UsageError(f"`{new.name}` is no name for a snippet: it is called as `snippets.NAME(...)`")
     if len(new.name) > MAX_NAME or not new.name.isascii():
         raise UsageError(f"the name of a snippet has at most {MAX_NAME} characters of ASCII")
+    if new.tool and new.name in TAKEN:
+        raise UsageError(f"`{new.name}` is a tool of the MCP server already: take another name, or leave the mark out")
     if not new.description.strip() or len(new.description) > MAX_DESCRIPTION:
         raise UsageError(f"a snippet needs a description of at most {MAX_DESCRIPTION:,} characters: it is found by it")
     validator = Validator(cast("JsonSchema", json.loads(new.input_schema)))

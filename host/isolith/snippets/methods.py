@@ -35,8 +35,11 @@ class SnippetCatalog(Catalog):
         self._scripts = govern(SnippetConnector(self, call), policy)
 
     def put(self, approved: Iterable[Snippet]) -> None:
-        """These are approved now."""
-        self._approved = tuple(approved)
+        """These are approved now. Who follows this catalogue is told where they are others than before."""
+        found = tuple(approved)
+        if found != self._approved:
+            self._approved = found
+            self._changed(None)
 
     @property
     def versions(self) -> dict[str, int]:
@@ -56,12 +59,19 @@ class SnippetCatalog(Catalog):
             raise CallError("unknown_tool", f"there is no snippet `{method}`, or it is approved no longer")
         return self._scripts, found
 
+    def marked(self) -> list[tuple[Snippet, Method]]:
+        """Those that are tools of their own, by name: the newest of each, where it is marked and can be called."""
+        return [(snippet, method) for snippet, method in self._callable() if snippet.tool]
+
     def _shown(self) -> list[Shown]:
+        return [shown(snippet) for snippet, _ in self._callable()]
+
+    def _callable(self) -> list[tuple[Snippet, Method]]:
         newest = {snippet.name: snippet for snippet in self._approved}
         return [
-            shown(snippet)
-            for name, snippet in newest.items()
-            if self._scripts.methods[name].policy != "deny" and not changes(snippet, self)
+            (newest[name], method)
+            for name, method in self._scripts.methods.items()
+            if method.policy != "deny" and not changes(newest[name], self)
         ]
 
 

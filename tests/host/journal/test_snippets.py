@@ -48,6 +48,13 @@ async def test_proposed_reviewed_revoked(journal: Journal, other: Journal) -> No
     assert not (await journal.records.verify()).findings
 
 
+async def test_the_mark_of_a_tool_is_kept_with_its_version(journal: Journal, other: Journal) -> None:
+    for tool in (False, True):
+        await journal.snippets.propose(replace(REPORT, tool=tool))
+    assert [found.tool for found in await other.snippets.find()] == [False, True]
+    assert not (await journal.records.verify()).findings
+
+
 async def test_a_review_is_of_what_was_read(journal: Journal) -> None:
     first = await journal.snippets.propose(REPORT)
     with pytest.raises(WrongStatus, match="not what was reviewed"):

@@ -12,8 +12,9 @@ from tests.host.journal.support import created
 from isolith import CodeMode, Policy, Rule, UsageError, connector, method
 from isolith.journal.errors import UnknownEntry, WrongStatus
 from isolith.journal.model import NewCall
+from isolith.mcp.tools import tools
 from isolith.snippets.files import from_file, to_file
-from isolith.snippets.library import changes, methods_of, schema_of
+from isolith.snippets.library import TAKEN, changes, methods_of, schema_of
 from isolith_runtime.guest import codec
 
 if TYPE_CHECKING:
@@ -161,3 +162,27 @@ async def test_a_file_and_back(journal: Journal) -> None:
 def test_files_that_are_none(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         from_file(text, "carl")
+
+
+async def test_the_mark_of_a_tool_goes_with_its_file_and_is_shown_to_who_reviews_it(journal: Journal) -> None:
+    code_mode, plain = await proposed(journal)
+    marked = await code_mode.snippets.propose(
+        await completed(journal, "crm.rows"), "week", "The week.", who="ada", tool=True
+    )
+    assert [from_file(to_file(one), "eve")[0].tool for one in (plain, marked)] == [False, True]
+    older = to_file(plain).replace('#   "tool": false,\n', "")
+    assert older != to_file(plain)
+    assert from_file(older, "eve")[0].tool is False
+    read = await journal.snippets.review("week", 1, "approved", who="bob", content_hash=plain.content_hash)
+    assert read.state == "approved"
+    assert "+a tool of its own" in await code_mode.snippets.diff("week", 2)
+
+
+async def test_a_tool_has_no_name_of_another_tool(journal: Journal) -> None:
+    code_mode, _ = await proposed(journal)
+    assert {tool.name for tool in tools()} == TAKEN
+    for name in TAKEN:
+        new = replace(from_file(to_file((await code_mode.snippets.find())[0]), "ada")[0], name=name)
+        assert (await code_mode.snippets.add(new)).name == name
+        with pytest.raises(UsageError, match="is a tool of the MCP server already"):
+            await code_mode.snippets.add(replace(new, tool=True))
