@@ -181,6 +181,14 @@ async def test_a_pause_in_a_pause(bank: CodeMode) -> None:
     assert outcome.usage.passes == 4
 
 
+async def test_each_pass_is_kept_with_its_end_and_what_it_cost(bank: CodeMode) -> None:
+    paused = await bank.execute(ASYNC)
+    await bank.approve(paused.execution_id, paused.pending[0].call_id)
+    passes = await (await bank.runs()).journal.story.passes(paused.execution_id)
+    assert [(each.how, each.ending) for each in passes] == [("start", "paused"), ("wake", "completed")]
+    assert all(each.ended_at is not None and each.usage is not None for each in passes)
+
+
 async def test_two_reviewers_in_any_order_while_it_runs_on(ledger: Ledger, tmp_path: Path) -> None:
     script = "import asyncio\nsorted(await asyncio.gather(*[bank.pay(to=str(n), amount=n) for n in range(5)]))"
     journal = tmp_path / "journal.db"

@@ -198,7 +198,7 @@ class Durability:
         await self._keep_artifacts()
         kept = None if asleep is None else (asleep.to_bytes(), asleep.image)
         try:
-            await self._durable.ledger.rest(self._inputs, outcome.to_json_text(), kept)
+            await self._durable.ledger.rest(self._inputs, outcome.to_json_text(), _spent(outcome), kept)
         except WrongStatus:
             return True
         finally:
@@ -228,8 +228,7 @@ class Durability:
                 return outcome
             await self._durable.ledger.create(self._new(outcome.execution_id, begun=False))  # it was refused
         await self._keep_artifacts()
-        usage = json.dumps(outcome.usage.model_dump(mode="json"))
-        await self._durable.ledger.end(self._inputs, outcome.status, outcome.to_json_text(), usage)
+        await self._durable.ledger.end(self._inputs, outcome.status, outcome.to_json_text(), _spent(outcome))
         return outcome
 
     async def _known(self) -> bool:
@@ -266,6 +265,11 @@ _MAX_REFUSED = 256 * 1024
 """Characters of a script that was refused, which may have been for its size."""
 
 _SHOWN = {"completed", "failed", "cancelled", "rejected"}
+
+
+def _spent(outcome: Outcome) -> str:
+    """What a pass and those before it spent."""
+    return json.dumps(outcome.usage.model_dump(mode="json"))
 
 
 def _use_of(call: model.Call, identity: Identity, order: Order) -> Use:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from isolith.approvals.terms import GrantTerms
     from isolith.journal.journal import Journal
     from isolith.journal.model import Call, Decided, Decision, Verdict
+    from isolith.journal.model import Execution as Stood
     from isolith.journal.statuses import ExecutionStatus
     from isolith.outcome import CallRecord, CallStatus, PendingCall
     from isolith.run.execution import Execution
@@ -145,7 +146,7 @@ class DurableRuns:
         if around is not None:
             return _told_of(await self.outcome(execution_id), around)
         if go_on and decided.execution.status == "paused" and decided.execution.pending == 0:
-            with contextlib.suppress(Leased):  # somebody else goes on with it already
+            with contextlib.suppress(Leased, WrongStatus):  # somebody else goes on with it already
                 return await self.resume(execution_id)
         return await self.outcome(execution_id)
 
@@ -177,7 +178,7 @@ class DurableRuns:
             raise WrongStatus(message, execution.status)
         if execution.status == "paused" and execution.pending:
             raise UsageError(f"{execution.pending} calls of execution {execution_id} still wait for an answer")
-        return await self._go_on(execution_id, await self._load(execution_id))
+        return await self._go_on(execution, await self._load(execution_id))
 
     async def retry(self, execution_id: str) -> Outcome:
         """Run one that failed, was cancelled or was left by its host again, from its journal.
@@ -195,7 +196,7 @@ class DurableRuns:
             message = f"the rollback of execution {execution_id} has begun: it is not tried again"
             raise WrongStatus(message, execution.status)
         await self.journal.cancellations.clear(execution_id)  # whoever asked to end it meant the run before
-        return await self._go_on(execution_id, (await self._load(execution_id)).for_retry(), "retry")
+        return await self._go_on(execution, (await self._load(execution_id)).for_retry(), "retry")
 
     async def recover(self, origin: str | None = None) -> list[Outcome]:
         """Take over what hosts that stopped have left, one after another; each runs to its next end.
@@ -212,16 +213,20 @@ class DurableRuns:
     async def take_over(self, execution_id: str) -> Outcome:
         """Go on with a run whose host has stopped. What was under way is unknown, and asked about unless repeatable.
 
-        A rollback that it was at goes on as a rollback.
+        A rollback that it was at goes on as a rollback. Raises WrongStatus where it has ended or waits, Leased.
         """
-        if (await self.journal.executions.get(execution_id)).rollback == "under_way":
+        execution = await self.journal.executions.get(execution_id)
+        if execution.rollback == "under_way":
             return await self.rollback(execution_id)
+        if execution.status != "running":
+            message = f"execution {execution_id} is {execution.status}: no host has left it"
+            raise WrongStatus(message, execution.status)
         ledger = self._ledger()
         history = await load_history(self.journal, execution_id)
         final = next(filter(_ends_it, history.calls), None)
         if final is not None:
             return await self._end_rejected(final, history.rejections.get(final.number))
-        await self._claim(ledger, history, "replay")
+        await ledger.take_over(execution, "replay", history.position)
         for call in await self.journal.calls.lose(ledger.lease):
             if call.status != "unknown":
                 continue
@@ -287,14 +292,21 @@ class DurableRuns:
 
     async def _close(self, execution_id: str, status: ExecutionStatus, error: dict[str, object]) -> Outcome:
         lease = await self.journal.leases.acquire(execution_id, self.owner, LEASE)
+        try:
+            ended = await self._ended(execution_id, status, error)
+            await self.journal.executions.move(lease, status, outcome=ended.to_json_text())
+        except WrongStatus as problem:
+            await self.journal.leases.release(lease)  # it had ended: whoever rolls it back does not wait for this
+            raise WrongStatus(f"execution {execution_id} is {problem.status}: it has ended", problem.status) from None
+        await self._let_go(execution_id)
+        return ended
+
+    async def _ended(self, execution_id: str, status: ExecutionStatus, error: dict[str, object]) -> Outcome:
         calls = {f"{execution_id}.{call.number}": call for call in await self.journal.calls.of(execution_id)}
         outcome = await self.outcome(execution_id)
         records = [_closed(record, calls.get(record.call_id)) for record in outcome.calls]
         told: dict[str, object] = {**outcome.to_json(), "status": status, "error": error, "pending": []}
-        ended = Outcome.model_validate(told).model_copy(update={"calls": tuple(records)})
-        await self.journal.executions.move(lease, status, outcome=ended.to_json_text())
-        await self._let_go(execution_id)
-        return ended
+        return Outcome.model_validate(told).model_copy(update={"calls": tuple(records)})
 
     async def _let_go(self, execution_id: str) -> None:
         if self._doors.ended is not None:
@@ -312,13 +324,15 @@ class DurableRuns:
         await ledger.keep_on("replay" if history.hibernation is None else "wake", history.position)
         return await self._run(history, ledger)
 
-    async def _go_on(self, execution_id: str, history: History, how: How | None = None) -> Outcome:
+    async def _go_on(self, execution: Stood, history: History, how: How | None = None) -> Outcome:
+        execution_id = execution.execution_id
         final = next(filter(_ends_it, history.calls), None)
         if final is not None:
             return await self._end_rejected(final, history.rejections.get(final.number))
         history = await self._fitting(history)
         ledger = self._ledger()
-        await self._claim(ledger, history, how or ("replay" if history.hibernation is None else "wake"))
+        found = how or ("replay" if history.hibernation is None else "wake")
+        await ledger.take_over(execution, found, history.position)
         current = {call.number: call for call in await self.journal.calls.of(execution_id)}
         history = replace(history, calls=tuple(current[call.number] for call in history.calls))
         return await self._run(history, ledger)
@@ -337,9 +351,6 @@ class DurableRuns:
 
     def _ledger(self) -> Ledger:
         return Ledger(self.journal, self.owner)
-
-    async def _claim(self, ledger: Ledger, history: History, how: How) -> None:
-        await ledger.take_over(history.order.execution_id, how, history.position)
 
 
 _UNKNOWN = "it was under way when its host stopped, and nobody knows whether it happened: approve to make it again"

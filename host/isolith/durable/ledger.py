@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 from isolith.durable.telling import Teller
-from isolith.journal.errors import JournalError
+from isolith.journal.errors import JournalError, WrongStatus
 from isolith.journal.model import Decided, Delivery
 
 if TYPE_CHECKING:
@@ -80,9 +80,17 @@ class Ledger:
         self.known.set()
         await self._begin(lease, "start")
 
-    async def take_over(self, execution_id: str, how: How, at: Position) -> None:
-        """Go on with one that is paused, failed, or was left by its host. Raises Leased, WrongStatus."""
-        lease = await self._journal.leases.acquire(execution_id, self._owner, LEASE)
+    async def take_over(self, seen: Execution, how: How, at: Position) -> None:
+        """Go on with one that is paused, failed, or was left by its host.
+
+        `seen`: as it stood before its history was read. Raises Leased; WrongStatus where it has moved since.
+        """
+        lease = await self._journal.leases.acquire(seen.execution_id, self._owner, LEASE)
+        now = await self._journal.executions.get(seen.execution_id)
+        if (now.status, now.updated_at) != (seen.status, seen.updated_at):
+            await self._journal.leases.release(lease)  # what was read of it is not true any more
+            message = f"execution {seen.execution_id} is {now.status} now: somebody else worked on it meanwhile"
+            raise WrongStatus(message, now.status)
         await self._go_on(lease, how, at)
 
     async def keep_on(self, how: How, at: Position) -> None:
@@ -198,12 +206,13 @@ class Ledger:
 
     # ending
 
-    async def rest(self, inputs: Inputs, outcome: str, hibernated: tuple[bytes, str] | None) -> Execution:
+    async def rest(self, inputs: Inputs, outcome: str, usage: str, hibernated: tuple[bytes, str] | None) -> Execution:
         """Nothing can go on before people have answered. Raises WrongStatus where they did meanwhile."""
         self._note(inputs)
         if hibernated is not None:
             blob, image = hibernated
             await self._journal.hibernations.put(self.lease, blob, image_digest=image, pass_number=self._pass)
+        await self._journal.story.end_pass(self.lease, self._pass, "paused", usage)
         await self.teller.flush()
         moved = await self._journal.executions.move(self.lease, "paused", outcome=outcome)
         await self._stop_beating()

@@ -1,0 +1,72 @@
+"""Whoever takes up a run knows it as it stands: what has moved on meanwhile is left alone, and nobody's lease is left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.host.journal.support import created
+
+from isolith import CodeMode
+from isolith.durable import durable_runs
+from isolith.durable.history import load_history
+from isolith.durable.ledger import LEASE
+from isolith.journal.errors import WrongStatus
+from isolith.journal.leases import Leases
+
+if TYPE_CHECKING:
+    from isolith.durable.history import History
+    from isolith.journal import Journal
+
+pytestmark = pytest.mark.anyio
+
+
+async def standing(journal: Journal, execution_id: str) -> tuple[str, str | None]:
+    """Its status, and who works on it."""
+    execution = await journal.executions.get(execution_id)
+    return execution.status, execution.owner
+
+
+async def test_who_cancels_what_has_ended_is_told_and_holds_up_nobody(journal: Journal) -> None:
+    lease = await created(journal)
+    await journal.executions.move(lease, "completed")
+    async with CodeMode(journal=journal, tend=False) as code_mode:
+        runs = await code_mode.runs()
+        with pytest.raises(WrongStatus, match="is completed: it has ended"):
+            await runs.cancel(lease.execution_id)
+    assert await standing(journal, lease.execution_id) == ("completed", None)
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled"])
+async def test_what_has_ended_since_it_was_listed_is_not_taken_over(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    lease = await created(journal)
+    await journal.executions.move(lease, status)  # type: ignore[arg-type]
+
+    async def listed(_: Leases) -> list[str]:
+        return [lease.execution_id]
+
+    monkeypatch.setattr(Leases, "abandoned", listed)
+    async with CodeMode(journal=journal, tend=False) as code_mode:
+        assert await (await code_mode.runs()).recover() == []
+    assert await standing(journal, lease.execution_id) == (status, None)
+
+
+async def test_what_ends_while_it_is_read_is_not_taken_over(
+    journal: Journal, other: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = await created(journal)
+    await journal.leases.release(lease)
+
+    async def cancelled_meanwhile(journal: Journal, execution_id: str) -> History:
+        history = await load_history(journal, execution_id)
+        held = await other.leases.acquire(execution_id, "other/1", LEASE)
+        await other.executions.move(held, "cancelled")
+        return history
+
+    monkeypatch.setattr(durable_runs, "load_history", cancelled_meanwhile)
+    async with CodeMode(journal=journal, tend=False) as code_mode:
+        with pytest.raises(WrongStatus, match="is cancelled now"):
+            await (await code_mode.runs()).take_over(lease.execution_id)
+    assert await standing(journal, lease.execution_id) == ("cancelled", None)
