@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from tests.bindings.mcp.bench import PATIENCE_S, Bench, connected, free_port
-from tests.bindings.mcp.faulty_http import Faulty, faulty_http
+from tests.bindings.mcp.faulty_http import Faulty, Handler, faulty_http
 
 from isolith_bindings.mcp import http as careful
 from isolith_bindings.mcp.descriptions import HttpServer
@@ -96,6 +96,48 @@ async def test_a_stream_that_breaks_is_no_answer_and_not_asked_again(modern: boo
             assert failed.data == {"may_have_happened": True}
             assert told.calls == 1
             assert await bench.call("work") == {}
+
+
+class Safe(Handler):
+    """Its tool says that it only reads, and it has notes whose first reading breaks off."""
+
+    def _answer(self, message: dict[str, object], method: str) -> None:
+        if method == "tools/list":
+            self._result(message, {"tools": [{"name": "work", "annotations": {"readOnlyHint": True}}]})
+        elif method == "resources/read" and self.faulty.breaks:
+            self._call(message)
+        elif method == "resources/read":
+            self.faulty.calls += 1
+            self._result(message, {"contents": [{"uri": "note://a", "text": "read"}]})
+        elif method == "server/discover":
+            self._result(message, {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "resources": {}}})
+        else:
+            super()._answer(message, method)
+
+
+async def test_a_stream_that_breaks_is_asked_again_once_where_a_trusted_server_says_that_this_does_no_harm() -> None:
+    with faulty_http(Faulty(breaks=1), Safe) as told:
+        async with connected(told.server, trusted=True) as bench:
+            assert await bench.call("work") == {}
+            assert told.calls == 2
+            told.breaks = 2
+            # A second break is told.
+            assert (await bench.failure("work")).data == {"may_have_happened": True}
+            assert (told.calls, told.breaks) == (4, 0)
+
+
+async def test_a_stream_that_breaks_is_asked_again_for_what_is_no_tool_whoever_the_server_is() -> None:
+    with faulty_http(Faulty(breaks=1), Safe) as told:
+        async with connected(told.server) as bench:
+            assert await bench.call("read_resource", uri="note://a") == "read"
+            assert told.calls == 2
+            told.breaks = 2
+            assert (await bench.failure("read_resource", uri="note://a")).kind == "tool_unavailable"
+            assert (told.calls, told.breaks) == (4, 0)
+            # An untrusted server's word of its own tool counts for nothing.
+            told.breaks = 1
+            assert (await bench.failure("work")).data == {"may_have_happened": True}
+            assert told.calls == 5
 
 
 @ERAS

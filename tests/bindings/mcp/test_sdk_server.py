@@ -74,6 +74,8 @@ async def failures(bench: Bench) -> None:
     undeclared = await bench.failure("summary")
     assert undeclared.kind == "tool_error"
     assert "sampling" in undeclared.message
+    # Nor are there any folders, unless the host names some.
+    assert "roots" in (await bench.failure("folders")).message
 
 
 async def beside_tools(bench: Bench) -> None:
