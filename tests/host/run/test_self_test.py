@@ -81,6 +81,7 @@ BROKEN = {
     "call_s": endless("call_s"),
     "call_cap_s": endless("call_cap_s"),
     "result_bytes": endless("result_bytes"),
+    "log_bytes": no_log_limit,
     "emit_events": no_emit_limit,
 }
 
