@@ -168,6 +168,18 @@ def test_a_document_that_cannot_be_read_costs_no_other(specs: list[str], tmp_pat
     assert result.stdout.count("\n") == 5
 
 
+def test_what_a_document_says_wrongly_is_named_with_its_reason(tmp_path: Path) -> None:
+    gone = {"operationId": "gone", "parameters": [{"$ref": "#/components/parameters/no"}], "responses": {}}
+    paths = {"/good": {"get": {"operationId": "good", "responses": {}}}, "/gone": {"get": gone}}
+    document = {"openapi": "3.1.0", "servers": [{"url": "https://api.test"}], "paths": paths}
+    (tmp_path / "shop.json").write_text(json.dumps(document))
+    specs = ("--connect", str(tmp_path / "shop.json"))
+    why = "gone: `$ref` to `#/components/parameters/no` at #/paths/~1gone/get/parameters/0 leads nowhere"
+    result = isolith("connectors", "status", *specs)
+    assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, f"    left out: {why}")
+    assert found(isolith("connectors", "status", *specs, "--json"))["shop"]["excluded"] == [why]
+
+
 def test_only_what_is_asked_about_is_started(specs: list[str]) -> None:
     result = CliRunner().invoke(cli.app, ["policy", "explain", "crm.find", *specs])
     assert (result.exit_code, result.stderr) == (0, "")
