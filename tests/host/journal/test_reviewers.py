@@ -57,5 +57,7 @@ async def test_it_ends_as_one_that_never_paused(
         [execution] = await journal.executions.find()
         decisions = await journal.approvals.decisions(execution.execution_id)
         assert len(decisions) == 5
+        passes = await journal.story.passes(execution.execution_id)
+        assert [(each.how, each.ending) for each in passes] == [("start", "paused"), ("wake", "completed")]
         assert {decision.who for decision in decisions} <= {"ann", "bob"}
         assert not (await journal.records.verify()).findings
