@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -21,7 +24,6 @@ from isolith_runtime.image.builder import open_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
-    from pathlib import Path
     from typing import Literal
 
     from mcp.client import ClientRequestContext
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
+BENCH = Path(__file__).parents[2] / "fixtures" / "mcp" / "sdk_server.py"
 CRM = """
 import asyncio
 from pathlib import Path
@@ -195,6 +198,37 @@ async def test_a_person_at_the_client_is_asked_where_the_host_says_so(folder: Pa
     async with Client(on_stdio(folder, "--ask-client"), elicitation_callback=allow) as client:
         done = await client.call_tool("execute", {"code": "await crm.delete(id=3)"})
     assert outcome_of(done)["value"] == "deleted 3"
+
+
+async def test_a_person_at_the_client_is_asked_what_a_server_asks(folder: Path) -> None:
+    async def sure(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        assert params.message == "A script called bench.delete({}), and its server asks:\n> Delete everything?"
+        return ElicitResult(action="accept", content={"sure": True})
+
+    server = {"command": sys.executable, "args": [str(BENCH)]}
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"bench": server}}))
+    more = ("--connect", "mcp.json", "--policy", "trusted", "--ask-client", "--questions", "pause")
+    async with Client(on_stdio(folder, *more), elicitation_callback=sure) as client:
+        done = await client.call_tool("execute", {"code": "await bench.delete()"})
+    assert outcome_of(done)["value"] == "accept True"
+
+
+async def test_a_snippet_proposed_as_a_tool_is_one_once_it_is_approved(folder: Path) -> None:
+    async def isolith(*arguments: str) -> dict[str, Any]:
+        command = [isolith_command(), *arguments, "--json"]
+        done = await anyio.run_process(command, cwd=folder, env=environment(folder))
+        return cast("dict[str, Any]", json.loads(done.stdout))
+
+    (folder / "sum.py").write_text("sum(await crm.newest(limit=input['limit']))")
+    ran = await isolith("run", "sum.py", "--connect", "crm.py", "--input", '{"limit": 3}')
+    told = ("--description", "Sum up the newest.", "--tool")
+    assert (await isolith("snippets", "propose", ran["execution_id"], "newest_sum", *told))["tool"] is True
+    await isolith("snippets", "approve", "newest_sum")
+    async with Client(on_stdio(folder, "--policy", "trusted")) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        done = await client.call_tool("newest_sum", {"limit": 5})
+    assert names == ["search", "describe", "execute", "resume", "newest_sum"]
+    assert outcome_of(done)["value"] == 10
 
 
 async def test_only_this_machine_by_its_names_and_no_page_of_the_web(folder: Path) -> None:
