@@ -66,7 +66,7 @@ class CodeMode:
     run. `tend`: take over runs of this origin whose host stopped, and end those whose questions nobody answered; by
     default where a journal was given. `check`: `strict` refuses what is certainly wrong before it runs; `warn` only
     says so; `off`. `types`: a type checker that looks at each script beside its run, and warns: `auto` for ty where it
-    is installed: 0.05 s of CPU for a script it has not seen; `ty`, `pyright` or `mypy`, which the end of a run waits for;
+    is installed: 0.05 s of CPU for a new script; `ty`, `pyright` or `mypy`, which the end of a run waits for;
     `off`. `ceilings`: how far a caller may raise a budget. `home`: where images are kept, in place of the
     user's cache folder. `reverts`: what undoes methods that do not say so themselves, `connector.method` to a `Revert`
     or to another `connector.method`. `questions`: answers what a server asks a person during a call (MCP's
