@@ -140,7 +140,7 @@ def test_whatever_is_wrong_with_a_document_it_is_said(
                 else {}
             )
         if isinstance(node, dict) or (isinstance(node, list) and path[-1] in range(len(node))):
-            node[path[-1]] = value
+            node[path[-1]] = copy.deepcopy(value)  # the same value may be drawn twice, and go into itself
     try:
         api = compiled(json.dumps(tree).encode())
     except DocumentError:
