@@ -63,14 +63,8 @@ def list_(
         return await journal.grants.find(spent=spent)
 
     found = in_journal(use)
-    terminal = command.terminal()
-    if json:
-        terminal.write(to_json_text([_as_data(grant) for grant in found]))
-        return
-    for grant in found:
-        terminal.write(_line(grant))
-    if not found:
-        terminal.say("no grant holds now: `isolith executions approve EXECUTION CALL --grant N --for 1h` gives one")
+    nothing = "no grant holds now: `isolith executions approve EXECUTION CALL --grant N --for 1h` gives one"
+    command.listed(found, _line, _as_data, nothing, json=json)
 
 
 @grants.command(epilog="Example: isolith executions grants give bank.pay --uses 5 --for 1h")

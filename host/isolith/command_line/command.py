@@ -30,7 +30,7 @@ from isolith_bindings.policy import Policy, Preset, as_policy, govern
 from isolith_runtime.errors import ImageError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from isolith.configuration.variables import Input
     from isolith_bindings.connector import Connector
@@ -101,6 +101,25 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(5) from error
 
     return run
+
+
+def listed(
+    found: Sequence[T],
+    line: Callable[[T], str],
+    data: Callable[[T], object],
+    nothing: str,
+    *,
+    json: bool,
+) -> None:
+    """What a command found, a line each or as JSON; for people, `nothing` where there is none."""
+    to = terminal()
+    if json:
+        to.write(to_json_text([data(one) for one in found]))
+        return
+    for one in found:
+        to.write(line(one))
+    if not found:
+        to.say(nothing)
 
 
 def terminal() -> Terminal:

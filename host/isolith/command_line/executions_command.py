@@ -38,7 +38,6 @@ from isolith.command_line.request import read_data
 from isolith.command_line.run_command import Form, answer
 from isolith.errors import UsageError
 from isolith.journal.statuses import EXECUTION_MOVES
-from isolith.json_form import to_json_text
 
 if TYPE_CHECKING:
     from isolith.durable.durable_runs import DurableRuns
@@ -74,15 +73,8 @@ def list_(
         return await journal.executions.find(Filter(statuses=statuses, limit=limit))
 
     found = in_journal(use)
-    terminal = command.terminal()
-    if json:
-        terminal.write(to_json_text([_as_data(execution) for execution in found]))
-        return
-    for execution in found:
-        waits = f", {execution.pending} pending" if execution.pending else ""
-        terminal.write(f"{execution.execution_id}  {execution.created_at:%Y-%m-%d %H:%M:%S}  {execution.status}{waits}")
-    if not found:
-        terminal.say("no execution is kept here: those with connectors are, from `isolith run --connect ...`")
+    nothing = "no execution is kept here: those with connectors are, from `isolith run --connect ...`"
+    command.listed(found, _line, _as_data, nothing, json=json)
 
 
 @app.command(epilog="Example: isolith executions show 4f2a --json")
@@ -263,6 +255,11 @@ def _status(name: str) -> ExecutionStatus:
     if name not in EXECUTION_MOVES:
         raise UsageError(f"there is no status `{name}`: there are {', '.join(EXECUTION_MOVES)}")
     return name
+
+
+def _line(execution: Execution) -> str:
+    waits = f", {execution.pending} pending" if execution.pending else ""
+    return f"{execution.execution_id}  {execution.created_at:%Y-%m-%d %H:%M:%S}  {execution.status}{waits}"
 
 
 def _as_data(execution: Execution) -> dict[str, object]:

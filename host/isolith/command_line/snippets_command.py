@@ -50,17 +50,8 @@ FOLDER = Path("snippets")
 def list_(*, json: Json = False) -> None:
     """List all versions."""
     found = _use(lambda code_mode: code_mode.snippets.find())
-    terminal = command.terminal()
-    if json:
-        terminal.write(to_json_text([_as_data(snippet) for snippet in found]))
-        return
-    for snippet in found:
-        by = f" by {snippet.reviewed_by}" if snippet.reviewed_by else ""
-        first = snippet.description.splitlines()[0]
-        tool = "  tool" if snippet.tool else ""
-        terminal.write(f"{snippet.name}  {snippet.version}  {snippet.state}{by}{tool}  {first}")
-    if not found:
-        terminal.say("there are no snippets: `isolith snippets propose EXECUTION NAME --description TEXT` makes one")
+    nothing = "there are no snippets: `isolith snippets propose EXECUTION NAME --description TEXT` makes one"
+    command.listed(found, _line, _as_data, nothing, json=json)
 
 
 @app.command(epilog="Example: isolith snippets show weekly_report --version 2")
@@ -273,6 +264,13 @@ def _told(snippet: Snippet, *, json: bool) -> None:
             f"read it with `isolith snippets show {which}`, then "
             f"`isolith snippets approve {which} --hash {snippet.content_hash[:_SHORT]}`"
         )
+
+
+def _line(snippet: Snippet) -> str:
+    by = f" by {snippet.reviewed_by}" if snippet.reviewed_by else ""
+    first = snippet.description.splitlines()[0]
+    tool = "  tool" if snippet.tool else ""
+    return f"{snippet.name}  {snippet.version}  {snippet.state}{by}{tool}  {first}"
 
 
 def _as_data(snippet: Snippet) -> dict[str, object]:

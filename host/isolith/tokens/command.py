@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from isolith.approvals.terms import read_duration
 from isolith.command_line import command
 from isolith.command_line.command import Json, guarded
-from isolith.command_line.kept_runs import journal_url, journalled, user
-from isolith.durable.journals import open_journal
+from isolith.command_line.kept_runs import in_journal, journalled, user
 from isolith.errors import UsageError
 from isolith.json_form import to_json_text
 from isolith.tokens.access import SCOPES, as_scopes
 from isolith.tokens.secret import mint
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from isolith.journal.journal import Journal
     from isolith.journal.tokens import Token
-
-T = TypeVar("T")
 
 app = typer.Typer(help="Who may come in over the network: bearer tokens.", no_args_is_help=True)
 
@@ -52,7 +45,7 @@ def create(
         raise UsageError(f"`{principal:.60}` is no name of a principal: letters, digits and ._@:/+-, 128 at most")
     secret, scopes = mint(), as_scopes(scope or ["execute"])
     new = NewToken(secret.token_id, secret.digest, principal, scopes, user(), _until(expires, datetime.now(UTC)))
-    made = _in_journal(lambda opened: opened.tokens.add(new))
+    made = in_journal(lambda opened: opened.tokens.add(new))
     terminal = command.terminal()
     if json:
         terminal.write(to_json_text({**_as_data(made), "token": secret.text}))
@@ -66,16 +59,9 @@ def create(
 @journalled
 def list_(*, json: Json = False) -> None:
     """List the tokens with their state and last use."""
-    found = _in_journal(lambda opened: opened.tokens.find())
-    terminal = command.terminal()
-    if json:
-        terminal.write(to_json_text([_as_data(token) for token in found]))
-        return
-    for token in found:
-        used = f"used {token.used_at:%Y-%m-%d %H:%M}" if token.used_at else "never used"
-        terminal.write(f"{token.token_id}  {token.principal}  {' '.join(token.scopes)}  {_state(token)}, {used}")
-    if not found:
-        terminal.say("there is no token yet: isolith tokens create PRINCIPAL")
+    found = in_journal(lambda opened: opened.tokens.find())
+    nothing = "there is no token yet: isolith tokens create PRINCIPAL"
+    command.listed(found, _line, _as_data, nothing, json=json)
 
 
 @app.command(epilog="Example: isolith tokens revoke 1f2e3d4c5b6a7988")
@@ -85,16 +71,8 @@ def revoke(
     token: Annotated[str, typer.Argument(metavar="ID", help="The token's id, as `list` shows it.")],
 ) -> None:
     """Take a token back: it opens nothing from the next request on."""
-    done = _in_journal(lambda opened: opened.tokens.revoke(token, user()))
+    done = in_journal(lambda opened: opened.tokens.revoke(token, user()))
     command.terminal().say(f"isolith: token {done.token_id} of {done.principal} is revoked")
-
-
-def _in_journal(use: Callable[[Journal], Awaitable[T]]) -> T:
-    async def once() -> T:
-        async with await open_journal(journal_url()) as journal:
-            return await use(journal)
-
-    return asyncio.run(once())
 
 
 def _until(text: str, now: datetime) -> datetime | None:
@@ -108,6 +86,11 @@ def _until(text: str, now: datetime) -> datetime | None:
 
 def _expiry(token: Token) -> str:
     return f"good until {token.expires_at:%Y-%m-%d %H:%M} UTC" if token.expires_at else "good until it is revoked"
+
+
+def _line(token: Token) -> str:
+    used = f"used {token.used_at:%Y-%m-%d %H:%M}" if token.used_at else "never used"
+    return f"{token.token_id}  {token.principal}  {' '.join(token.scopes)}  {_state(token)}, {used}"
 
 
 def _state(token: Token) -> str:
