@@ -69,6 +69,19 @@ class Described:
     listing: Listing
 
 
+PARAMETERS: dict[str, object] = {
+    "code": {"type": "string", "description": "The script."},
+    "input": {"description": "What `input` is in the script: any JSON."},
+    "budgets": {
+        "type": ["object", "null"],
+        "additionalProperties": {"type": ["number", "null"]},
+        "description": "What it may spend where the usual is not right: cpu_ms, wall_s, memory_mb, calls, "
+        "value_tokens.",
+    },
+}
+"""What `execute` takes at every door, as properties of a JSON Schema."""
+
+
 @cache
 def least_tokens() -> int:
     """Tokens of the instructions alone."""

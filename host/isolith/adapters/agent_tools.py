@@ -12,7 +12,7 @@ from isolith.budgets import CEILINGS, Budgets
 from isolith.calling.resuming import stand
 from isolith.command_line.terminal import visible
 from isolith.errors import UsageError
-from isolith.instructions import INSTRUCTIONS, execute_description
+from isolith.instructions import INSTRUCTIONS, PARAMETERS, execute_description
 from isolith.internal import internal_error
 from isolith.journal.errors import JournalError
 from isolith.mcp.view import model_view, said_of
@@ -33,16 +33,7 @@ JsonSchema = dict[str, object]
 _FINE = frozenset({"completed", "paused", "running"})
 _EXECUTE: JsonSchema = {
     "type": "object",
-    "properties": {
-        "code": {"type": "string", "description": "The script."},
-        "input": {"description": "What `input` is in the script: any JSON."},
-        "budgets": {
-            "type": ["object", "null"],
-            "additionalProperties": {"type": ["number", "null"]},
-            "description": "What it may spend where the usual is not right: cpu_ms, wall_s, memory_mb, calls, "
-            "value_tokens.",
-        },
-    },
+    "properties": PARAMETERS,
     "required": ["code"],
     "additionalProperties": False,
 }

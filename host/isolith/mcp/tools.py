@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 import mcp_types as mcp
 
-from isolith.instructions import INSTRUCTIONS
+from isolith.instructions import INSTRUCTIONS, PARAMETERS
 from isolith.outcome import outcome_schema
 from isolith_bindings.description import Detail
 from isolith_bindings.search import Kind
@@ -102,14 +102,7 @@ def _execute(schema: dict[str, object]) -> mcp.Tool:
         description=INSTRUCTIONS,
         input_schema=_object(
             {
-                "code": {"type": "string", "description": "The script."},
-                "input": {"description": "What `input` is in the script: any JSON."},
-                "budgets": {
-                    "type": ["object", "null"],
-                    "additionalProperties": {"type": ["number", "null"]},
-                    "description": "What it may spend where the usual is not right: cpu_ms, wall_s, memory_mb, calls, "
-                    "value_tokens.",
-                },
+                **PARAMETERS,
                 "session": {
                     "type": ["string", "null"],
                     "minLength": 1,
