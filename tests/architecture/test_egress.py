@@ -24,7 +24,7 @@ CONNECTING = frozenset(
 ALLOWED = {
     "bindings/isolith_bindings/egress": {"httpcore2", "socket", "ssl"},
     "bindings/isolith_bindings/mcp": {"httpx2", "ssl"},  # the SDK is handed a client of this library
-    "host/isolith/serving.py": {"socket"},  # it listens
+    "host/isolith/command_line/serving.py": {"socket"},  # it listens
     "host/isolith/http/server.py": {"socket"},  # it is handed what listens
     "bindings/isolith_bindings/openapi/auth.py": {"ssl"},  # a client certificate is loaded; egress connects with it
 }

@@ -24,8 +24,8 @@ from tests.conformance.everything_asking import ASKING, PROMPT, asked_prompt, as
 
 from isolith import CodeMode
 from isolith.command_line.serve_command import Address
+from isolith.command_line.serving import security_of
 from isolith.mcp.server import mcp_server
-from isolith.serving import security_of
 from isolith_bindings.connector import Method
 
 if TYPE_CHECKING:

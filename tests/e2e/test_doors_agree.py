@@ -17,12 +17,12 @@ import pytest
 from mcp import Client
 
 from isolith import CodeMode, McpServer, StdioServer, connector, method
-from isolith.command_line.connectors_command import status_of
 from isolith.command_line.serve_command import Address
+from isolith.command_line.serving import security_of
+from isolith.connector_views import status_of
 from isolith.http.app import App, Door
 from isolith.http.rates import Limits
 from isolith.mcp.server import mcp_server
-from isolith.serving import security_of
 from isolith_bindings.policy import ungoverned
 
 if TYPE_CHECKING:

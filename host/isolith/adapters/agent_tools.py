@@ -10,7 +10,6 @@ import anyio.to_thread
 
 from isolith.budgets import CEILINGS, Budgets
 from isolith.calling.resuming import stand
-from isolith.command_line.terminal import visible
 from isolith.errors import UsageError
 from isolith.instructions import INSTRUCTIONS, PARAMETERS, execute_description
 from isolith.internal import internal_error
@@ -18,6 +17,7 @@ from isolith.journal.errors import JournalError
 from isolith.mcp.view import model_view, said_of
 from isolith.outcome import Diagnostic
 from isolith.run.misdirected import misdirected
+from isolith.visible import visible
 from isolith_bindings.errors import CallError
 from isolith_bindings.listing import DEFAULT_BUDGET
 from isolith_bindings.schema.validate import Validator

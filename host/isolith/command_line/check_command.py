@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, cast
 import anyio.to_thread
 
 from isolith.code_mode import CodeMode
-from isolith.command_line.terminal import visible
 from isolith.json_form import to_json_form, to_json_text
 from isolith.outcome import Diagnostic
 from isolith.run.checking import diagnostic, look
@@ -23,6 +22,7 @@ from isolith.run.foreign import not_a_script
 from isolith.run.fragments import fragment_hint
 from isolith.run.normalize import Prepared, prepare
 from isolith.run.type_checker import TypeChecker, Types, type_checker, types_of
+from isolith.visible import visible
 from isolith_runtime.image.builder import open_store
 
 if TYPE_CHECKING:

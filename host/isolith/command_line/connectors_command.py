@@ -7,7 +7,6 @@ seen by that process alone.
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from typing import TYPE_CHECKING, Annotated, Protocol, cast, runtime_checkable
 
 import typer
@@ -15,44 +14,23 @@ import typer
 from isolith.command_line import command
 from isolith.command_line.command import Configured, Connect, Json, PolicyName, guarded
 from isolith.command_line.policy_command import read_arguments, split_target
+from isolith.connector_views import IN_PROCESS, Renewable, as_data, listed, status_of
 from isolith.errors import UsageError
 from isolith.json_form import to_json_text
 from isolith_bindings.availability import why_absent
 from isolith_bindings.catalog import Catalog
-from isolith_bindings.connector import offered
 from isolith_bindings.names import did_you_mean
 from isolith_bindings.policy import as_policy, govern, idle_rules, ungoverned
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from _typeshed import DataclassInstance
-
     from isolith_bindings.connector import Connector, Method
 
 app = typer.Typer(help="What scripts may call, and how it is.", no_args_is_help=True)
 
-_IN_PROCESS = "this process"
 _NOTHING = "nothing is connected"
 _GOOD = frozenset({"ready", "connected", "idle"})
-
-
-@runtime_checkable
-class Monitored(Protocol):
-    """A connector that can go wrong by itself."""
-
-    def status(self) -> object:
-        """How it is: a dataclass with `state`, `scope`, `reason`."""
-        ...
-
-
-@runtime_checkable
-class Renewable(Protocol):
-    """A connector that can connect anew."""
-
-    async def reconnect(self) -> object:
-        """Connect anew: a dataclass with `ok`, `reason`, `tools`, `added`, `removed`."""
-        ...
 
 
 @runtime_checkable
@@ -177,7 +155,7 @@ def sign_in(
         [connector] = _chosen(connectors, [name])
         if not isinstance(connector, SignedIn):
             raise UsageError(f"`{name}` is no server that a person could sign in to")
-        return {"connector": name, **_as_data(await connector.sign_in(_visit)), "scope": _scope(connector)}
+        return {"connector": name, **as_data(await connector.sign_in(_visit)), "scope": _scope(connector)}
 
     found = command.consulted(specs, command.read_configuration(configured), use, each=_unseen, only=[name])
     command.terminal().write(to_json_text(found) if json else _renewed_line(found))
@@ -197,50 +175,16 @@ async def _visit(url: str) -> None:
 # ---------------------------------------------------------------------------------------------- as data
 
 
-def listed(connector: Connector) -> dict[str, object]:
-    """What a connector offers to scripts."""
-    offers = offered(connector)
-    return {
-        "connector": connector.name,
-        "description": connector.description.partition("\n")[0],
-        "methods": len(offers),
-        "asks": sum(method.policy == "ask" for method in offers.values()),
-        "denied": len(connector.methods) - len(offers),
-        "excluded": dict(connector.excluded),
-        "scope": status_of(connector)["scope"],
-    }
-
-
-def status_of(connector: Connector) -> dict[str, object]:
-    """How a connector is; what runs in this process is always ready."""
-    behind = ungoverned(connector)
-    if isinstance(behind, Monitored):
-        return _as_data(behind.status())
-    absent = why_absent(connector)
-    return {
-        "connector": connector.name,
-        "scope": _IN_PROCESS,
-        "state": "ready" if absent is None else "failed",
-        "reason": absent,
-        "tools": len(connector.methods),
-        "excluded": [f"{name}: {why}" for name, why in connector.excluded.items()],
-    }
-
-
 async def _renewed(connector: Connector) -> dict[str, object]:
     if isinstance(connector, Renewable):
-        return {"connector": connector.name, **_as_data(await connector.reconnect()), "scope": _scope(connector)}
+        return {"connector": connector.name, **as_data(await connector.reconnect()), "scope": _scope(connector)}
     absent = why_absent(connector)
     reason = absent or "it is no server: there is nothing to connect to"
-    return {"connector": connector.name, "ok": absent is None, "reason": reason, "scope": _IN_PROCESS}
+    return {"connector": connector.name, "ok": absent is None, "reason": reason, "scope": IN_PROCESS}
 
 
 def _scope(connector: Connector) -> object:
     return status_of(connector)["scope"]
-
-
-def _as_data(told: object) -> dict[str, object]:
-    return dataclasses.asdict(cast("DataclassInstance", told))
 
 
 def _chosen(connectors: Sequence[Connector], names: Sequence[str] | None) -> list[Connector]:

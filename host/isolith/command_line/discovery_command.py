@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
-from isolith.command_line.terminal import visible
 from isolith.errors import UsageError
+from isolith.found import search_text
 from isolith.json_form import to_json_text
+from isolith.visible import visible
 from isolith_bindings.health import Health
 from isolith_bindings.listing import Listed, Listing
 from isolith_bindings.listing_changes import changes
-from isolith_bindings.schema.quoting import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from isolith.json_form import JsonValue
     from isolith_bindings.catalog import Catalog
     from isolith_bindings.description import Description
-    from isolith_bindings.search import SearchPage, SearchResult
+    from isolith_bindings.search import SearchPage
 
 _MOST_TRIED = 200
 """Tokens in which the names of some connectors always have room."""
@@ -35,21 +35,6 @@ def answer_search(page: SearchPage, terminal: Terminal, *, json: bool) -> None:
         terminal.write(to_json_text(dataclasses.asdict(page)))
         return
     terminal.write(visible(search_text(page, f": --offset {page.next}")))
-
-
-def search_text(page: SearchPage, onward: str) -> str:
-    """One page for a reader; `onward`: behind how many more there are, how to see them."""
-    lines = [_found(result) for result in page.results] or ["nothing fits"]
-    if page.remaining:
-        lines.append(f"and {page.remaining:,} more{onward}")
-    return "\n".join(lines)
-
-
-def _found(result: SearchResult) -> str:
-    asks = " [asks a person]" if result.requires_approval else ""
-    signature = f"\n    {result.signature}" if result.signature else ""
-    said = f": {MARK if result.outside else ''}{result.description}" if result.description else ""
-    return f"{result.path}{asks}{said}{signature}"
 
 
 def answer_describe(description: Description, terminal: Terminal, *, json: bool) -> None:

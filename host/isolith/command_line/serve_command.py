@@ -135,7 +135,7 @@ def serve(  # noqa: PLR0913 - one parameter a flag
         questions="pause" if questions == "pause" else None,
         warm=True,
     )
-    from isolith.serving import serve_mcp  # noqa: PLC0415 - a second that no other command has to pay
+    from isolith.command_line.serving import serve_mcp  # noqa: PLC0415 - a second that no other command has to pay
 
     say = command.terminal().say
     if not asyncio.run(serve_mcp(code_mode, address, say, session_key=session_key, ask_client=ask_client, shown=shown)):

@@ -6,7 +6,6 @@ come out as their escapes.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Self, TextIO, cast
 
 from rich.cells import cell_len
@@ -17,21 +16,16 @@ from rich.table import Table
 from rich.text import Text
 
 from isolith.json_form import to_json_text
+from isolith.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from isolith.outcome import CallRecord, Diagnostic, Outcome, PendingCall, Usage
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _EXCERPT = 100
 _MOST_CALLS = 20
 _STYLE = {"completed": "green", "failed": "red", "pending": "yellow", "error": "red", "warning": "yellow"}
-
-
-def visible(text: str) -> str:
-    """`text` with each control character, other than tab and line feed, as its escape."""
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 class Progress:

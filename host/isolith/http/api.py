@@ -32,7 +32,7 @@ _EXECUTIONS: Final = (
     ),
     Operation(
         "GET", f"{EXECUTION}/events", "events", "execute", "Follow an execution, from any event on.", events.events,
-        {200: (events.SSE, events.NDJSON)}, query=models.EventsQuery, headers=_LAST, problems=(404, 406),
+        {200: (events.SSE, events.NDJSON)}, query=models.EventsQuery, headers=_LAST, problems=(404, 406), streams=True,
     ),
     Operation(
         "POST", f"{EXECUTION}/cancel", "cancel", "execute", "End a run.", executions.cancel,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 import anyio.to_thread
 from starlette.responses import Response
 
-from isolith.command_line.connectors_command import Renewable, listed, status_of
+from isolith.connector_views import Renewable, listed, status_of
 from isolith.http.house import json_response
 from isolith.http.problems import Problem, not_found
 from isolith_bindings.policy import ungoverned

@@ -17,7 +17,7 @@ from isolith.journal.statuses import FINAL
 from isolith.json_form import to_json_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from starlette.responses import Response
 
@@ -104,10 +104,12 @@ def _line(event: dict[str, object]) -> str:
     return json.dumps(json.loads(to_json_text(event)), ensure_ascii=True)
 
 
-async def _written(told: AsyncIterator[dict[str, object] | None], write: object) -> AsyncIterator[str]:
+async def _written(
+    told: AsyncIterator[dict[str, object] | None], write: Callable[[dict[str, object] | None], str]
+) -> AsyncIterator[str]:
     try:
         async for event in told:
-            yield write(event)  # type: ignore[operator]
+            yield write(event)
     except JournalError:
         return  # the stream breaks off: the client comes back with the number it has
 

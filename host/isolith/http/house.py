@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from isolith.code_mode import CodeMode
     from isolith.durable.durable_runs import DurableRuns
-    from isolith.http.metrics import Metrics
     from isolith.http.rates import Rates
     from isolith.journal.journal import Journal
     from isolith.journal.model import Execution
@@ -37,10 +36,9 @@ _POLL_S: Final = 0.2
 class House:
     """Shared by all requests of one app. In one event loop."""
 
-    def __init__(self, code_mode: CodeMode, rates: Rates, metrics: Metrics | None = None) -> None:
+    def __init__(self, code_mode: CodeMode, rates: Rates) -> None:
         self.code_mode = code_mode
         self.rates = rates
-        self.metrics = metrics
         self.stopping = asyncio.Event()
         """Set when the server is to end: what waits answers at once, and nothing new is begun."""
         self._turns = asyncio.Semaphore(rates.limits.host_runs)

@@ -45,7 +45,6 @@ class Metrics:
         """A run begins; its end is counted by itself."""
         self._begun.inc()
         self._running.inc()
-
         outcome = asyncio.ensure_future(execution.outcome())
         outcome.add_done_callback(self._came_to)
 

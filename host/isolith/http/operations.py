@@ -53,8 +53,5 @@ class Operation:
 
     public: bool = False
     """Whether what its path says lets whoever has it in, without a token."""
-
-    @property
-    def streams(self) -> bool:
-        """Whether its answer goes on for as long as there is something to tell."""
-        return self.name == "events"
+    streams: bool = False
+    """Whether its answer goes on for as long as there is something to tell."""

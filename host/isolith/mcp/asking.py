@@ -16,8 +16,8 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from isolith.command_line.terminal import visible
 from isolith.json_form import to_json_text
+from isolith.visible import visible
 from isolith_bindings.schema.quoting import quoted
 
 if TYPE_CHECKING:

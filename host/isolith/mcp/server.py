@@ -21,9 +21,8 @@ from mcp.shared.exceptions import MCPError
 
 from isolith.budgets import CEILINGS, Budgets
 from isolith.calling.resuming import stand
-from isolith.command_line.discovery_command import search_text
-from isolith.command_line.terminal import visible
 from isolith.errors import UsageError
+from isolith.found import search_text
 from isolith.instructions import Shown
 from isolith.internal import internal_error
 from isolith.journal.errors import AlreadyDecided, JournalError, UnknownEntry
@@ -39,6 +38,7 @@ from isolith.outcome import Diagnostic
 from isolith.run.gradual import browsed
 from isolith.run.misdirected import misdirected
 from isolith.tokens.caller import caller
+from isolith.visible import visible
 from isolith_bindings.errors import CallError
 from isolith_bindings.schema.validate import Validator
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isolith.command_line.terminal import visible
 from isolith.json_form import to_json_text
+from isolith.visible import visible
 from isolith_bindings import tokens
 from isolith_bindings.description import cut
 

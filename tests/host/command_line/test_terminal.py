@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith.command_line.terminal import Terminal, visible
+from isolith.command_line.terminal import Terminal
 from isolith.outcome import ArtifactRecord, CallRecord, Diagnostic, Outcome, PendingCall, Usage
+from isolith.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

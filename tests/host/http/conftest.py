@@ -14,10 +14,10 @@ import pytest
 
 from isolith import CodeMode, connector, method
 from isolith.command_line.serve_command import Address
+from isolith.command_line.serving import security_of
 from isolith.http.app import App, Door
 from isolith.http.rates import Limits
 from isolith.journal.tokens import NewToken
-from isolith.serving import security_of
 from isolith.tokens import Scope, mint
 from isolith.tokens.verifier import JournalVerifier
 

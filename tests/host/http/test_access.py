@@ -14,12 +14,12 @@ from mcp.server.auth.provider import AccessToken
 from tests.host.http.conftest import app_of, journal_of
 
 from isolith.command_line.serve_command import Address
+from isolith.command_line.serving import security_of
 from isolith.http import house
 from isolith.http.app import App, Door, OAuth
 from isolith.http.rates import Limits
 from isolith.journal.tokens import NewToken
 from isolith.mcp.server import mcp_server
-from isolith.serving import security_of
 from isolith.tokens import mint
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import pytest
 
 from isolith import CodeMode
 from isolith.command_line.serve_command import Address
+from isolith.command_line.serving import security_of
 from isolith.errors import UsageError
 from isolith.http.app import App, Door
 from isolith.http.rates import Limits
-from isolith.serving import security_of
 
 if TYPE_CHECKING:
     from tests.host.http.conftest import Api, Opened

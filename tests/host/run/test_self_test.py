@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 import wasmtime
 
-from isolith import serving
 from isolith.budgets import Budgets
 from isolith.calling.calls import CallDesk
 from isolith.calling.turns import Turns
 from isolith.code_mode import CodeMode
+from isolith.command_line import serving
+from isolith.command_line.serving import serve_mcp
 from isolith.run import self_test
 from isolith.run.allowance import Allowance
 from isolith.run.logs import LogKeeper
 from isolith.run.said import Said
 from isolith.run.self_test import TRIPS, Trip, trip_limits
-from isolith.serving import serve_mcp
 from isolith_runtime.limits import Meter
 
 if TYPE_CHECKING:

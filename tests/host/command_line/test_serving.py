@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import serving
 from isolith.code_mode import CodeMode
+from isolith.command_line import serving
 from isolith.command_line.serve_command import Address, entrance, read_address
+from isolith.command_line.serving import security_of, serve_mcp, shared_key
 from isolith.errors import UsageError
-from isolith.serving import security_of, serve_mcp, shared_key
 from isolith_runtime.image.doctor import Finding
 
 if TYPE_CHECKING:
