@@ -13,7 +13,7 @@ from isolith.calling.resuming import stand
 from isolith.errors import UsageError
 from isolith.instructions import INSTRUCTIONS, PARAMETERS, execute_description
 from isolith.internal import internal_error
-from isolith.journal.errors import JournalError
+from isolith.journal.errors import JournalError, UnknownEntry
 from isolith.mcp.view import model_view, said_of
 from isolith.outcome import Diagnostic
 from isolith.run.misdirected import misdirected
@@ -109,7 +109,7 @@ class AgentTools:
         if problems:
             return _refused("; ".join(str(problem) for problem in problems[:5]))
         if name == "resume":
-            return await self.told(await stand(self._code_mode, cast("str", arguments["execution_id"])), Budgets())
+            return await self._resumed(cast("str", arguments["execution_id"]))
         budgets = Budgets.model_validate(arguments.get("budgets") or {})
         outcome = await self._code_mode.execute(
             cast("str", arguments["code"]),
@@ -119,6 +119,13 @@ class AgentTools:
             session=self._session,
         )
         return await self.told(outcome, budgets)
+
+    async def _resumed(self, execution_id: str) -> Answer:
+        """How a run of this principal stands. Raises UnknownEntry: that of another looks as if it were not there."""
+        order = await (await self._code_mode.runs()).journal.executions.order(execution_id)
+        if order.principal != self._principal:
+            raise UnknownEntry(f"there is no execution {execution_id}, or no longer")
+        return await self.told(await stand(self._code_mode, execution_id), Budgets())
 
     async def told(self, outcome: Outcome, budgets: Budgets) -> Answer:
         """An outcome, as a model reads it."""

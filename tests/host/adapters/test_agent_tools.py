@@ -105,6 +105,17 @@ async def test_a_run_that_waits_is_gone_on_with_after_the_answer(code_mode: Code
     assert (done.text, deleted) == ('"deleted 3"', [3])
 
 
+async def test_a_run_of_somebody_else_looks_as_if_it_were_not_there(code_mode: CodeMode) -> None:
+    waiting = await agent_tools(code_mode, principal="ada").call("execute", {"code": "await crm.delete(id=3)"})
+    assert waiting.outcome is not None
+    asked = {"execution_id": waiting.outcome.execution_id}
+    assert "paused" in (await agent_tools(code_mode, principal="ada").call("resume", asked)).text
+    for principal in ("bob", None):
+        answer = await agent_tools(code_mode, principal=principal).call("resume", asked)
+        assert (answer.is_error, answer.outcome) == (True, None)
+        assert "there is no execution" in answer.text
+
+
 @pytest.mark.parametrize("turns", [0, 1, 3, 10, 30])
 async def test_cancelling_the_call_ends_the_run_however_early(code_mode: CodeMode, turns: int) -> None:
     """In the journal, too: nothing is left there that runs for ever."""
