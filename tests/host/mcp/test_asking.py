@@ -12,10 +12,9 @@ from mcp_types import CallToolResult, ElicitRequestFormParams, ElicitResult, Inp
 
 from isolith import CodeMode, connector, method
 from isolith.mcp.server import mcp_server
-from isolith.run.supply import get_supply
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import Callable
 
     from mcp.client import ClientRequestContext
     from mcp_types import ElicitRequestParams
@@ -57,20 +56,9 @@ def allow(_: str) -> ElicitResult:
     return ElicitResult(action="accept", content={"allow": True})
 
 
-@pytest.fixture(autouse=True, scope="module")
-def image() -> None:
-    get_supply()
-
-
 @pytest.fixture
 def crm() -> Crm:
     return Crm()
-
-
-@pytest.fixture
-async def code_mode(crm: Crm) -> AsyncGenerator[CodeMode]:
-    async with CodeMode([crm]) as made:
-        yield made
 
 
 def outcome_of(result: CallToolResult) -> dict[str, Any]:

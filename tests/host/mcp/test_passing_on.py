@@ -11,7 +11,6 @@ from mcp_types import CallToolResult, ElicitRequestFormParams, ElicitRequestURLP
 
 from isolith import CodeMode, connector
 from isolith.mcp.server import mcp_server
-from isolith.run.supply import get_supply
 from isolith_bindings.connector import CallContext, Question, Suspended
 
 if TYPE_CHECKING:
@@ -61,11 +60,6 @@ class Person:
 
 def size(number: object) -> ElicitResult:
     return ElicitResult(action="accept", content={"size": cast("int", number)})
-
-
-@pytest.fixture(autouse=True, scope="module")
-def image() -> None:
-    get_supply()
 
 
 @pytest.fixture

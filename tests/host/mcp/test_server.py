@@ -17,7 +17,6 @@ from isolith.instructions import DEFAULT_TOKENS, INSTRUCTIONS, Shown, least_toke
 from isolith.mcp.server import mcp_server
 from isolith.mcp.tools import MAX_INSTRUCTIONS, server_instructions, tools
 from isolith.outcome import outcome_schema
-from isolith.run.supply import get_supply
 from isolith_bindings.functions import as_connector
 from isolith_bindings.tokens import count
 
@@ -77,20 +76,9 @@ class Crm:
         raise ValueError("no such contact")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def image() -> None:
-    get_supply()
-
-
 @pytest.fixture
 def crm() -> Crm:
     return Crm()
-
-
-@pytest.fixture
-async def code_mode(crm: Crm) -> AsyncGenerator[CodeMode]:
-    async with CodeMode([crm]) as made:
-        yield made
 
 
 @pytest.fixture(params=["2026-07-28", "legacy"])

@@ -15,7 +15,6 @@ from isolith import CodeMode, Policy, Rule, connector
 from isolith.instructions import Shown
 from isolith.mcp.server import mcp_server
 from isolith.mcp.tools import tools
-from isolith.run.supply import get_supply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -47,11 +46,6 @@ class Crm:
     async def note(self, text: str) -> None:
         """Keep a note."""
         self.notes.append(text)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def image() -> None:
-    get_supply()
 
 
 @pytest.fixture
