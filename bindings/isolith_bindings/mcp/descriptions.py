@@ -23,7 +23,8 @@ Credential = str | Secret
 class StdioServer:
     """A program that speaks MCP on its standard streams.
 
-    It inherits HOME, LOGNAME, PATH, SHELL, TERM and USER and nothing else; `env` is added. `cwd`: where it runs.
+    It inherits HOME, LOGNAME, PATH, SHELL, TERM and USER and nothing else; `env` is added. `cwd`: where it runs. The
+    shell that begins it may add where that is (PWD), and its own depth (SHLVL).
     """
 
     command: str

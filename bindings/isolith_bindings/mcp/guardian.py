@@ -4,8 +4,9 @@ A program that speaks MCP ends when its input closes, and the kernel closes that
 does what it has started. So a shell waits at the end of a pipe whose other end only this process has: it is told the
 group of each program that begins, and of each that has been ended. When the pipe closes, the groups that are left get
 SIGTERM, and SIGKILL a second later. One shell for a process, two milliseconds, on Linux, macOS and other systems of
-POSIX. Not on Windows: there a program has its closed input to tell it, and nothing else. (Linux's PR_SET_PDEATHSIG
-would reach the program and nothing that it started, and needs code between fork and exec.)
+POSIX. No program begins before it is watched: a shell in its place waits for a line, and becomes it. Not on Windows:
+there a program has its closed input to tell it, and nothing else. (Linux's PR_SET_PDEATHSIG would reach the program
+and nothing that it started, and needs code between fork and exec.)
 """
 
 from __future__ import annotations
@@ -15,6 +16,13 @@ import os
 import shutil
 import sys
 import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+GO = b"\n"
+"""What a held program waits for on its standard input. At the end of that input it never begins."""
 
 _SCRIPT = """
 trap '' HUP INT TERM
@@ -38,6 +46,18 @@ _groups: dict[int, int] = {}
 """The groups that are watched, each with the process of ours that started it: a fork of ours has no say over them."""
 _pipe: tuple[int, int] | None = None
 """The end that is written to, and the process of ours that it belongs to."""
+
+
+def held(names: Iterable[str]) -> tuple[str, ...]:
+    """What to put before a command, so that it begins at `GO` and not before; nothing where it cannot be held.
+
+    It cannot where there is no such shell, or where a variable of its environment has a name that a shell would drop:
+    what it starts in the moment before it is watched is then not known.
+    """
+    if sys.platform == "win32" or not all(name.isascii() and name.isidentifier() for name in names):
+        return ()
+    # POSIX has `read` take no byte past the line, which the program is to read.
+    return (shutil.which("sh") or "/bin/sh", "-c", 'read -r go && exec "$@"', "sh")
 
 
 def watch(group: int) -> None:

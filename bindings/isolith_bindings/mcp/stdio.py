@@ -152,6 +152,7 @@ async def _spawned(
     try:
         process = await _Whole(
             asyncio.create_subprocess_exec(
+                *guardian.held(env),
                 command,
                 *server.args,
                 stdin=asyncio.subprocess.PIPE,
@@ -169,6 +170,8 @@ async def _spawned(
     program.process = process
     _running[process] = os.getpid()
     guardian.watch(process.pid)
+    if process.stdin is not None and guardian.held(env):
+        process.stdin.write(guardian.GO)
     return process
 
 
