@@ -33,6 +33,11 @@ def shop_of(done: Done, *, grown: bool = False) -> object:
             done.append(("look", n))
             return {"n": n, "when": float("nan"), "parts": (1, 2), "tags": {"a"}}
 
+        async def lots(self) -> bytes:
+            """More than the journal keeps in the row of a call."""
+            done.append(("lots", 0))
+            return b"x" * 200_000
+
         async def fail(self, n: int = 0) -> int:
             """Fail, after it has counted."""
             done.append(("fail", n))
@@ -144,6 +149,15 @@ async def test_w7_types_are_the_same_after_a_pause(done: Done, replayed: bool) -
         paused = await code_mode.execute(script)
         final = await code_mode.approve(paused.execution_id, paused.pending[0].call_id)
     assert final.value == ["int", "float", "tuple", "set", True]
+
+
+async def test_w7_a_large_answer_is_the_same_after_a_pause(done: Done, replayed: bool) -> None:
+    script = "got = await shop.lots()\nawait shop.buy()\n[type(got).__name__, len(got)]"
+    async with CodeMode([shop_of(done)]) as code_mode:
+        paused = await code_mode.execute(script)
+        final = await code_mode.approve(paused.execution_id, paused.pending[0].call_id)
+    assert final.value == ["bytes", 200_000]
+    assert done == [("lots", 0), ("buy", 0)]
 
 
 async def test_w8_the_catalogue_may_grow_while_a_run_waits(done: Done, replayed: bool, tmp_path: Path) -> None:

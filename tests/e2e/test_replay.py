@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from isolith_bindings.connector import CallContext, Method
     from isolith_runtime.hibernation import Hibernation
 
-CALLS = ("get", "fail", "slow", "pay", "pay_or_fail")
+CALLS = ("get", "fail", "slow", "big", "pay", "pay_or_fail")
 PREFIX = """
 import asyncio, random, time, uuid
 log.info("begin")
@@ -78,6 +78,8 @@ class Tool(RecordingConnector):
             await asyncio.sleep(0.003)
         if method.name.endswith("fail"):
             raise CallError("tool_error", f"no {arguments['n']}")
+        if method.name == "big":  # more than the journal keeps in the row of a call
+            return [method.name, arguments["n"], "x" * 100_000]
         return [method.name, arguments["n"]]
 
 

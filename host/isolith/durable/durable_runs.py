@@ -235,7 +235,7 @@ class DurableRuns:
             else:
                 until = datetime.now(UTC) + EXPIRY
                 await self.journal.calls.ask_again(ledger.lease, call.number, reason=_UNKNOWN, expires_at=until)
-        current = tuple(await self.journal.calls.of(execution_id))
+        current = tuple(await self.journal.calls.of(execution_id, whole=True))
         return await self._run(replace(history.without_hibernation(), calls=current), ledger)
 
     async def rollback(self, execution_id: str, *, again: bool = False) -> Outcome:
@@ -333,7 +333,7 @@ class DurableRuns:
         ledger = self._ledger()
         found = how or ("replay" if history.hibernation is None else "wake")
         await ledger.take_over(execution, found, history.position)
-        current = {call.number: call for call in await self.journal.calls.of(execution_id)}
+        current = {call.number: call for call in await self.journal.calls.of(execution_id, whole=True)}
         history = replace(history, calls=tuple(current[call.number] for call in history.calls))
         return await self._run(history, ledger)
 

@@ -113,7 +113,7 @@ async def load_history(journal: Journal, execution_id: str, *, awake: bool = Fal
     artifacts = await journal.artifacts.of(execution_id)
     history = History(
         order=order,
-        calls=tuple(sorted(await journal.calls.of(execution_id), key=lambda call: call.number)),
+        calls=tuple(sorted(await journal.calls.of(execution_id, whole=True), key=lambda call: call.number)),
         rejections={decision.number: decision.reason for decision in decisions if decision.verdict == "reject"},
         batches=(),
         recording=recorded(order, ()),
