@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 
@@ -12,22 +12,32 @@ from isolith.errors import UsageError
 from isolith.journal.errors import JournalError, Leased
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
     from isolith.code_mode import CodeMode
     from isolith.durable.durable_runs import DurableRuns
     from isolith.outcome import Outcome
 
 
-async def stand(code_mode: CodeMode, execution_id: str) -> Outcome:
+Going: TypeAlias = "Callable[[], AbstractAsyncContextManager[object]]"
+
+
+async def stand(code_mode: CodeMode, execution_id: str, going: Going = contextlib.nullcontext) -> Outcome:
     """How a run of this host's origin stands; where everything is decided it goes on to its next end.
 
-    Cancelling this ends the run. Raises UsageError for a run of another origin, JournalError.
+    `going` is around a run that goes on, and may refuse it. Cancelling this ends the run.
+    Raises UsageError for a run of another origin, JournalError.
     """
     runs = await code_mode.runs()
     order = await runs.journal.executions.order(execution_id)
     if order.origin != code_mode.origin:
         raise UsageError(f"execution {execution_id} was started with other connectors or another policy, elsewhere")
     outcome = await runs.outcome(execution_id)
-    return await _gone_on(runs, execution_id) if outcome.status == "paused" and not outcome.pending else outcome
+    if outcome.status != "paused" or outcome.pending:
+        return outcome
+    async with going():
+        return await _gone_on(runs, execution_id)
 
 
 async def _gone_on(runs: DurableRuns, execution_id: str) -> Outcome:

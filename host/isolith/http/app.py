@@ -26,10 +26,11 @@ from isolith.http.metrics import metrics
 from isolith.http.openapi import openapi
 from isolith.http.problems import Problem, problem_of
 from isolith.http.rates import Limits, Rates
+from isolith.mcp.room import ROOM, NoRoom
 from isolith.tokens.access import SCOPES
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
 
     from mcp.server import Server
     from mcp.server.auth.provider import TokenVerifier
@@ -129,8 +130,8 @@ def _api(house: House) -> list[BaseRoute]:
 
 
 def _mcp(manager: StreamableHTTPSessionManager, house: House, door: Door) -> list[Route]:
-    """MCP, for those who may execute; each request counts as one of its principal's."""
-    app = StreamableHTTPASGIApp(manager)
+    """MCP, for those who may execute; each request and each run counts as one of its principal's."""
+    app = _Counted(StreamableHTTPASGIApp(manager), house)
     if door.verifier is None:
         return [Route(MCP_PATH, app)]
     described: list[Route] = []
@@ -139,7 +140,7 @@ def _mcp(manager: StreamableHTTPSessionManager, house: House, door: Door) -> lis
         resource = AnyHttpUrl(door.oauth.resource)
         where = build_resource_metadata_url(resource)
         described = create_protected_resource_routes(resource, [AnyHttpUrl(door.oauth.issuer)], list(SCOPES))
-    closed = AuthContextMiddleware(RequireAuthMiddleware(_Counted(app, house), ["execute"], where))
+    closed = AuthContextMiddleware(RequireAuthMiddleware(app, ["execute"], where))
     return [Route(MCP_PATH, closed), *described]
 
 
@@ -151,9 +152,15 @@ class _Counted:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             with self._house.rates.request(scope["isolith.access"].principal):
-                await self._app(scope, receive, send)
+                await self._app({**scope, ROOM: self._room}, receive, send)
         except Problem as problem:
             await problem.response()(scope, receive, send)
+
+    async def _room(self, principal: str | None) -> Callable[[], None]:
+        try:
+            return await self._house.room(principal)
+        except Problem as problem:
+            raise NoRoom(problem.detail, problem.kind) from problem
 
 
 async def _told(_: Request, error: Exception) -> Response:

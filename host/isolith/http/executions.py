@@ -103,7 +103,13 @@ async def retry(asked: Asked) -> Response:
     await asked.house.seen(asked.access, execution_id)
     await asked.house.must_be_ours(execution_id)
     runs = await asked.house.runs()
-    task = asked.house.begin(runs.retry(execution_id))
+    ended = await asked.house.room(asked.access.principal)
+    try:
+        task = asked.house.begin(runs.retry(execution_id))
+    except Problem:
+        ended()
+        raise
+    task.add_done_callback(lambda _: ended())
     await asyncio.wait([task], timeout=_REFUSED_S)  # what is refused is so at once
     return await asked.house.after(task, execution_id, cast("Waiting", asked.body).wait_s)
 
@@ -143,12 +149,8 @@ async def _begun(house: House, beginning: _Beginning) -> Response:
     """Begin, answer when it has ended or the time is over; not before the journal has it: what was answered is kept."""
     given, principal = beginning.given, beginning.access.principal
     with ExitStack() as undone:
-        ended = house.rates.begin_run(principal)
+        ended = await house.room(principal)
         undone.callback(ended)
-        let_in = await house.turn()
-        undone.callback(let_in)
-        if house.stopping.is_set():
-            raise Problem(503, "stopping", "this host is about to stop: ask again", headers={"Retry-After": "2"})
         execution = house.code_mode.start(
             given.script,
             input=given.input,
@@ -158,7 +160,6 @@ async def _begun(house: House, beginning: _Beginning) -> Response:
             execution_id=beginning.execution_id,
         )
         undone.pop_all()
-    execution.when_done(let_in)
     execution.when_done(ended)
     return await _answered(house, execution, given.wait_s)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from starlette.responses import Response
@@ -66,15 +67,28 @@ class House:
             async with asyncio.timeout(_TURN_S):
                 await self._turns.acquire()
         except TimeoutError:
-            detail = f"for {_TURN_S:g} seconds this host had no room for another run: ask again"
-            raise Problem(503, "busy", detail, headers={"Retry-After": "5"}) from None
+            detail = f"for {_TURN_S:g} seconds this host had no room for another run: ask again in 5 s"
+            raise Problem(503, "busy", detail, "tool_unavailable", {"Retry-After": "5"}) from None
         return self._turns.release
+
+    async def room(self, principal: str | None) -> Callable[[], None]:
+        """Room for one more run, whichever door it comes by; call what is given at its end.
+
+        Raises Problem, which says when to come back: for a principal with too many runs, at a host that is full, and at
+        one that is about to stop.
+        """
+        with ExitStack() as taken:
+            taken.callback(self.rates.begin_run(principal))
+            taken.callback(await self.turn())
+            if self.stopping.is_set():
+                raise _stopping()
+            return taken.pop_all().close
 
     def begin(self, work: Coroutine[object, object, T]) -> asyncio.Task[T]:
         """Work that goes on when whoever asked for it has gone. Raises Problem where all is to end."""
         if self.stopping.is_set():
             work.close()
-            raise Problem(503, "stopping", "this host is about to stop: ask again", headers={"Retry-After": "2"})
+            raise _stopping()
         task = asyncio.create_task(work)
         self._work.add(task)
         task.add_done_callback(self._done)
@@ -138,6 +152,11 @@ class House:
         finally:
             for waiting in waits:
                 waiting.cancel()
+
+
+def _stopping() -> Problem:
+    detail = "this host is about to stop: ask again in 2 s"
+    return Problem(503, "stopping", detail, "tool_unavailable", {"Retry-After": "2"})
 
 
 def json_response(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

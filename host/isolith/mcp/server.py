@@ -31,6 +31,7 @@ from isolith.mcp.asking import allowable, asked_of, boundary, modes, question, s
 from isolith.mcp.files import TEMPLATE, Files
 from isolith.mcp.following import FollowedServer, Following
 from isolith.mcp.progress import followed
+from isolith.mcp.room import NoRoom, begun, room
 from isolith.mcp.snippet_tools import SnippetTools, script_of
 from isolith.mcp.tools import server_instructions, tools
 from isolith.mcp.view import model_view, said_of
@@ -205,9 +206,8 @@ class McpFront:
             return await self._with_news(context, await handler(context, arguments))
         except MCPError:
             raise
-        except _WRONG as error:
-            hint = error.hint if isinstance(error, CallError) else None
-            return _refused(str(error), hint)
+        except (NoRoom, *_WRONG) as error:
+            return _failed(_diagnostic(error))
         except Exception as error:  # noqa: BLE001 - the border of the server: a bug of ours is told by its id
             return _failed(internal_error(error))
 
@@ -249,9 +249,8 @@ class McpFront:
     async def _run(
         self, context: ServerRequestContext, code: str, given: object, budgets: Budgets, session: str | None
     ) -> Answer:
-        execution = self._code_mode.start(
-            code, input=given, budgets=budgets, session=session, principal=caller().principal
-        )
+        start = partial(self._code_mode.start, code, input=given, budgets=budgets, session=session)
+        execution = await begun(context, partial(start, principal=caller().principal))
         self._running[execution.execution_id] = execution
         execution.when_done(lambda: self._running.pop(execution.execution_id, None))
         outcome = await followed(execution, context)
@@ -299,7 +298,7 @@ class McpFront:
         if running is not None:
             outcome = await followed(running, context)
             return await self._told(context if ask else None, outcome, Budgets(), running)
-        outcome = await stand(self._code_mode, execution_id)
+        outcome = await stand(self._code_mode, execution_id, partial(room, context))
         order = await (await self._code_mode.runs()).journal.executions.order(execution_id)
         return await self._told(context if ask else None, outcome, Budgets.model_validate_json(order.budgets))
 
@@ -356,8 +355,15 @@ def _answered(text: str, data: dict[str, object]) -> mcp.CallToolResult:
     return mcp.CallToolResult(content=[mcp.TextContent(text=visible(text))], structured_content=to_json_form(data))
 
 
-def _refused(message: str, hint: str | None = None) -> mcp.CallToolResult:
-    return _failed(Diagnostic(kind="invalid_arguments", message=message, hint=hint))
+def _refused(message: str) -> mcp.CallToolResult:
+    return _failed(Diagnostic(kind="invalid_arguments", message=message))
+
+
+def _diagnostic(error: Exception) -> Diagnostic:
+    if isinstance(error, NoRoom):
+        return Diagnostic(kind=error.kind, message=str(error), retriable=True)
+    hint = error.hint if isinstance(error, CallError) else None
+    return Diagnostic(kind="invalid_arguments", message=str(error), hint=hint)
 
 
 def _failed(diagnostic: Diagnostic) -> mcp.CallToolResult:

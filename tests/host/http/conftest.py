@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,11 +18,14 @@ from isolith.command_line.serve_command import Address
 from isolith.command_line.serving import security_of
 from isolith.http.app import App, Door
 from isolith.http.rates import Limits
+from isolith.http.server import WebServer
 from isolith.journal.tokens import NewToken
 from isolith.tokens import Scope, mint
 from isolith.tokens.verifier import JournalVerifier
 
 if TYPE_CHECKING:
+    from mcp.server import Server
+
     from isolith.journal.journal import Journal
     from isolith_runtime.driver import Supply
 
@@ -98,12 +102,28 @@ async def journal_of(code_mode: CodeMode) -> Journal:
     return (await code_mode.runs()).journal
 
 
-def app_of(code_mode: CodeMode, limits: Limits | None = None) -> App:
+def app_of(
+    code_mode: CodeMode, limits: Limits | None = None, server: Server | None = None, *, auth: bool = True
+) -> App:
+    """The app of one host, with MCP where there is a server of it."""
+
     async def journal() -> Journal:
         return await journal_of(code_mode)
 
-    door = Door(security_of(Address("127.0.0.1", 8000)), JournalVerifier(journal), limits or Limits())
-    return App(code_mode, door)
+    verifier = JournalVerifier(journal) if auth else None
+    return App(code_mode, Door(security_of(Address("127.0.0.1", 8000)), verifier, limits or Limits()), server)
+
+
+@asynccontextmanager
+async def serving(api: Api) -> AsyncGenerator[tuple[WebServer, int]]:
+    listening = socket.create_server(("127.0.0.1", 0))
+    web = WebServer(api.app, grace_s=0)
+    task = asyncio.create_task(web.run_on(listening))
+    try:
+        yield web, listening.getsockname()[1]
+    finally:
+        web.stop()
+        await task
 
 
 Opened = Callable[..., Awaitable[Api]]

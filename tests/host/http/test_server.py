@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.host.http.conftest import serving
 
 from isolith.http import server
-from isolith.http.server import WebServer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from tests.host.http.conftest import Api
 
 pytestmark = pytest.mark.anyio
-
-
-@asynccontextmanager
-async def serving(api: Api) -> AsyncGenerator[tuple[WebServer, int]]:
-    listening = socket.create_server(("127.0.0.1", 0))
-    web = WebServer(api.app, grace_s=0)
-    task = asyncio.create_task(web.run_on(listening))
-    try:
-        yield web, listening.getsockname()[1]
-    finally:
-        web.stop()
-        await task
 
 
 async def sent(port: int, content: bytes) -> bytes:
