@@ -9,6 +9,7 @@ import queue
 import threading
 from collections.abc import Callable
 
+from isolith_runtime import heap
 from isolith_runtime.engine import THREAD_STACK
 
 MAX_THREADS = 512
@@ -21,6 +22,7 @@ class GuestThreads:
     """Runs jobs, each as soon as a thread is free; at most `most` at a time, the rest wait in order."""
 
     def __init__(self, most: int = MAX_THREADS, name: str = "isolith-guest") -> None:
+        heap.bound()  # each thread has a heap of its own
         self._most = most
         self._name = name
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
