@@ -15,7 +15,7 @@ from typing import Literal, cast
 from isolith.outcome import Diagnostic
 from isolith.run.markdown import string_after
 
-Language = Literal["JavaScript", "shell", "JSON", "HTML", "SQL", "prose"]
+Language = Literal["JavaScript", "shell", "JSON", "HTML", "SQL", "prose", "a transcript", "IPython"]
 
 SAMPLE = 16 * 1024
 LONGEST_LINE = 300
@@ -82,6 +82,9 @@ _SHELL = _signs(
     (1, r".*(&&|\$\{?\w)|\s*(ls|pwd|whoami)\s*$"),
 )
 
+# The whole of a script: nothing can have given a meaning to the name, and nobody writes a subtraction like that.
+_COMMAND = re.compile(rf"({_PROGRAMS})([ ]+-{{1,2}}[a-zA-Z][\w-]*)+([ ]+[\w./-]+)*|ls([ ]+[/.][\w./-]*)?|pwd|whoami")
+
 _HTML = re.compile(r"\s*<(!doctype|!--|\?xml|[a-z][\w:-]*(\s|/?>|$))", re.IGNORECASE)
 _SQL = re.compile(
     r"""\s*(select\s.{1,2000}?\bfrom\s|insert\s+into\s+\S|update\s+\S+\s+set\s|delete\s+from\s+\w
@@ -89,6 +92,8 @@ _SQL = re.compile(
     |with\s+(recursive\s+)?\w+\s+as\s*\(\s*select\b|pragma\s+\w)""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
+_PROMPT = re.compile(r"\s*(>>>(\s|$)|In \[\d*\]:)")
+_MAGIC = re.compile(r"%%?[a-z]\w*(\s|$)")
 _STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 
 _HINTS: dict[Language, str] = {
@@ -98,6 +103,8 @@ _HINTS: dict[Language, str] = {
     "HTML": "Isolith runs Python: put markup into a string",
     "SQL": "Isolith runs Python: give the statement to a connector, or to `sqlite3` in memory, as a string",
     "prose": "send Python and nothing else; remarks are comments, `# like this`",
+    "a transcript": "leave out the prompts (`>>>`, `...`, `In [1]:`) and what was printed",
+    "IPython": "leave out the lines that begin with `%` or `!`: there are no magic commands here",
 }
 
 
@@ -115,6 +122,20 @@ def not_a_script(text: str) -> Diagnostic | None:
     language, line = found
     source_line = next((content for number, content in sample(text) if number == line), "")
     return _diagnostic(language, line, source_line, _declared(source_line) or _HINTS[language])
+
+
+def foreign_though_valid(text: str) -> Diagnostic | None:
+    """Refuses a text that Python can read, and that cannot be meant as Python."""
+    return json_instead(text) or _shell_instead(text)
+
+
+def _shell_instead(text: str) -> Diagnostic | None:
+    """One command: `ls -la /tmp` reads as a subtraction and a division."""
+    command = text.strip()
+    if len(command) > LONGEST_LINE or not _COMMAND.fullmatch(command):
+        return None
+    [(line, source_line)] = sample(text)
+    return _diagnostic("shell", line, source_line, _HINTS["shell"])
 
 
 def json_instead(text: str) -> Diagnostic | None:
@@ -164,6 +185,10 @@ def _by_whole(text: str, lines: _Lines) -> Language | None:
         return "JSON"
     if _HTML.match(first):
         return "HTML"
+    if _PROMPT.match(first):
+        return "a transcript"
+    if _MAGIC.match(first):
+        return "IPython"
     if not _is_prose(first) and _SQL.match("\n".join(line for _, line in lines if not line.lstrip().startswith("--"))):
         return "SQL"
     return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isolith.outcome import Diagnostic, Kind
-from isolith.run.foreign import json_instead
+from isolith.run.foreign import foreign_though_valid
 from isolith.run.markdown import Block, fenced_blocks
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def prepare(source: str | bytes, max_bytes: int) -> Prepared | Refused:
         # The guest's Python sees no statement there that it could say this of.
         warnings.append(Diagnostic(kind="check", message=_ONLY_COMMENTS, hint=WHAT_A_SCRIPT_IS))
     prepared = Prepared("\n".join(out), text, tuple(warnings), tuple(margins) if indented is not None else ())
-    data = json_instead(prepared.text)
-    return prepared if data is None else Refused(prepared.own_line(data))
+    foreign = foreign_though_valid(prepared.text)
+    return prepared if foreign is None else Refused(prepared.own_line(foreign))
 
 
 def _readable(source: str | bytes, max_bytes: int) -> str:

@@ -10,7 +10,16 @@ import textwrap
 
 import pytest
 
-from isolith.run.foreign import LONGEST_LINE, SAMPLE, Language, classify, json_instead, not_a_script, sample
+from isolith.run.foreign import (
+    LONGEST_LINE,
+    SAMPLE,
+    Language,
+    classify,
+    foreign_though_valid,
+    json_instead,
+    not_a_script,
+    sample,
+)
 
 BROKEN_PYTHON = [
     "print 'hello'",
@@ -123,6 +132,12 @@ FOREIGN: list[tuple[Language, str]] = [
     ("JavaScript", "try {\n  await crm.list();\n} catch (e) {\n  console.error(e);\n}"),
     ("shell", "#!/bin/bash\nset -e\nls"),
     ("shell", "$ ls -la"),
+    ("a transcript", ">>> 1 + 1\n2"),
+    ("a transcript", ">>> for x in range(2):\n...     print(x)\n0\n1"),
+    ("a transcript", "In [1]: 1 + 1\nOut[1]: 2"),
+    ("IPython", "%timeit sum(range(10))"),
+    ("IPython", "%%time\nx = 1"),
+    ("IPython", "%matplotlib inline\nimport math\nmath.pi"),
     ("shell", "curl -s https://example.com/contacts | jq '.[] | .name'"),
     ("shell", "pip install requests"),
     ("shell", "cd /tmp && ls -la"),
@@ -253,6 +268,33 @@ def test_json_that_cannot_be_meant_as_python(text: str, hint: str) -> None:
 )
 def test_json_that_is_python_runs(text: str) -> None:
     assert json_instead(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["ls", "ls -la", "ls -la /tmp", "ls /tmp", "pwd\n", "  rm -rf --force build", "git --version"]
+)
+def test_a_command_that_python_could_read_is_shell(text: str) -> None:
+    diagnostic = foreign_though_valid(text)
+    assert diagnostic is not None
+    assert (diagnostic.kind, diagnostic.message) == ("not_a_script", "this is shell, not Python")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ls = 1\nls -la",
+        "node",
+        "git - x",
+        "date -x",
+        "cat.list()",
+        "ls" + 400 * "\n" + "5",
+        "echo-x",
+        "python -1",
+        "uv",
+    ],
+)
+def test_what_looks_like_a_command_and_may_be_python_runs(text: str) -> None:
+    assert foreign_though_valid(text) is None
 
 
 @pytest.mark.parametrize(
