@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from pydantic import GetCoreSchemaHandler  # noqa: TC002 - pydantic reads the annotation
 from pydantic_core import CoreSchema, core_schema
 
 from isolith_bindings.errors import BindingError, CallError
+
+if TYPE_CHECKING:
+    from isolith_bindings.files import Stored
 
 JsonSchema = dict[str, object]
 
@@ -114,7 +117,7 @@ def _as_it_is(value: object) -> object:
 class Artifacts(Protocol):
     """The artifacts of the execution that a call belongs to."""
 
-    def keep(self, content: bytes, *, mime: str, name: str | None = None) -> ArtifactRef:
+    def keep(self, content: Stored, *, mime: str, name: str | None = None) -> ArtifactRef:
         """Keep bytes. Raises CallError `invalid_result` where the execution keeps as much as it may."""
         ...
 
@@ -174,7 +177,7 @@ async def declining(_question: Question) -> Answer:
 class _NoArtifacts:
     """Where a call belongs to no execution."""
 
-    def keep(self, content: bytes, *, mime: str, name: str | None = None) -> ArtifactRef:  # noqa: ARG002
+    def keep(self, content: Stored, *, mime: str, name: str | None = None) -> ArtifactRef:  # noqa: ARG002
         raise CallError("invalid_result", "this call keeps no artifacts")
 
     def read(self, ref: ArtifactRef) -> bytes:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from urllib.parse import quote, quote_plus
 
 from isolith_bindings.errors import CallError
+from isolith_bindings.files import PIECE, ByteFile
 from isolith_bindings.threads import Threads
 
 if TYPE_CHECKING:
@@ -177,13 +178,51 @@ def redact_bytes(content: bytes, values: Iterable[str], *, cut: bool = False) ->
 
     Not with every known one: each costs a pass over megabytes, and a server repeats what it was told.
     """
-    spellings = {spelling for value in values if len(value) >= SHORTEST_IN_CONTENT for spelling in _spellings(value)}
-    for spelling in sorted(spellings, key=len, reverse=True):
-        secret = spelling.encode()
+    for secret in _in_content(values):
         content = content.replace(secret, MASK.encode())
         if cut:
             content = _without_tail(content, secret)
     return content
+
+
+def redact_file(file: ByteFile, values: Iterable[str], *, cut: bool = False) -> ByteFile:
+    """The same of what is in a file, in another; a piece at a time. Blocks: not for an event loop. Raises CallError."""
+    secrets = _in_content(values)
+    most = max((len(secret) for secret in secrets), default=1) - 1
+    cleared, left, offset = ByteFile(), b"", 0
+    try:
+        while piece := file.read(offset, PIECE):
+            offset += len(piece)
+            left += piece
+            # What may be the beginning of a secret waits for what follows it.
+            done, left = _masked(left, secrets, max(0, len(left) - most))
+            cleared.append(done)
+        done, left = _masked(left, secrets, len(left))
+        for secret in secrets if cut else ():
+            done = _without_tail(done, secret)
+        cleared.append(done)
+    except OSError as error:
+        raise CallError("invalid_result", f"no file takes the answer: {error.strerror}") from None
+    return cleared
+
+
+def _masked(content: bytes, secrets: list[bytes], ready: int) -> tuple[bytes, bytes]:
+    """What begins before `ready` with each secret masked, the longest where several begin, and what is left."""
+    done, at = b"", 0
+    if any(secret in content for secret in secrets):
+        for found in re.finditer(b"|".join(re.escape(secret) for secret in secrets), content):
+            if found.start() >= ready:
+                break
+            done += content[at : found.start()] + MASK.encode()
+            at = found.end()
+    end = max(at, ready)
+    return done + content[at:end], content[end:]
+
+
+def _in_content(values: Iterable[str]) -> list[bytes]:
+    """What is masked in content, the longest first."""
+    spellings = {spelling for value in values if len(value) >= SHORTEST_IN_CONTENT for spelling in _spellings(value)}
+    return [spelling.encode() for spelling in sorted(spellings, key=len, reverse=True)]
 
 
 def _without_tail(content: bytes, secret: bytes) -> bytes:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import httpcore2
 
-from isolith_bindings.egress.decoding import ACCEPT_ENCODING, Body
+from isolith_bindings.egress.bodies import Body
+from isolith_bindings.egress.decoding import ACCEPT_ENCODING
 from isolith_bindings.egress.messages import Limits, Refused, Request, Response, Retries, check_fields
 from isolith_bindings.egress.network import CheckedNetwork, Resolver, pool, shared_trust, system_resolver
 from isolith_bindings.egress.redirects import onward
@@ -21,6 +22,8 @@ from isolith_bindings.secrets import redact
 if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterable, Callable, Iterable
+
+    from isolith_bindings.egress.messages import Pairs
 
     Tell = Callable[[str], None]
 
@@ -55,6 +58,7 @@ class Egress:
         self._retries = retries or Retries()
         self._network = CheckedNetwork(self.destinations, resolver)
         self._tls = tls
+        self._writing = asyncio.Semaphore(self.limits.files)
         self._pools: dict[ssl.SSLContext | None, httpcore2.AsyncConnectionPool] = {}
 
     async def send(self, request: Request, *, total_s: float | None = None, tell: Tell = untold) -> Response:
@@ -113,7 +117,7 @@ class Egress:
             attempt, waited = attempt + 1, waited + pause
 
     async def _exchange(self, request: Request) -> Response:
-        """One request, one answer, read up to the cap. The rest is dropped with the connection."""
+        """One request, one answer, read as far as it may go. The rest is dropped with the connection."""
         outgoing = httpcore2.Request(
             request.method.encode("ascii"),
             _address(request),
@@ -124,15 +128,24 @@ class Egress:
         answer = await (await self._pool(request)).handle_async_request(outgoing)
         try:
             headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
-            encodings = ", ".join(value for name, value in headers if name.lower() == "content-encoding")
-            body = Body(self.limits.body_bytes if request.body_bytes is None else request.body_bytes, encodings)
-            async for piece in cast("AsyncIterable[bytes]", answer.stream):
-                if not body.add(piece):
-                    break
-            body.finish()
+            body = await self._read(request, answer, headers)
         finally:
             await answer.aclose()
-        return Response(answer.status, headers, body.content, body.truncated, request.url)
+        return Response(answer.status, headers, body.content, body.truncated, request.url, file=body.file)
+
+    async def _read(self, request: Request, answer: httpcore2.Response, headers: Pairs) -> Body:
+        encodings = ", ".join(value for name, value in headers if name.lower() == "content-encoding")
+        cap = self.limits.body_bytes if request.body_bytes is None else request.body_bytes
+        limit = self.limits.answer_bytes if request.keep and 200 <= answer.status < 300 else 0
+        body = Body(cap, encodings, limit=limit, turn=self._writing)
+        try:
+            async for piece in cast("AsyncIterable[bytes]", answer.stream):
+                if not await body.add(piece):
+                    break
+            await body.finish()
+        finally:
+            body.let_go()
+        return body
 
     async def _pool(self, request: Request) -> httpcore2.AsyncConnectionPool:
         """A client certificate has connections of its own: one without it must never use them."""

@@ -1,11 +1,15 @@
-"""Bodies as they come in: decoded piece by piece, never further than a cap (a bomb costs its cap, not its size)."""
+"""What is around a body taken off: piece by piece, as far as pieces are taken (a bomb costs that, not its size)."""
 
 from __future__ import annotations
 
 import zlib
+from typing import TYPE_CHECKING
 
 from isolith_bindings.errors import CallError
 from isolith_bindings.secrets import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ACCEPT_ENCODING = "gzip, deflate"
 # A body that was encoded more often than this was made to cost time.
@@ -14,46 +18,34 @@ _PIECE = 64 << 10
 _GZIP = b"\x1f\x8b"
 
 
-class Body:
-    """Collects a body up to `cap` decoded bytes. `add` says whether more is wanted."""
+class Decoder:
+    """What a body is encoded with, taken off piece by piece. Raises CallError for what was not asked for."""
 
-    def __init__(self, cap: int, encoding: str | None) -> None:
+    def __init__(self, encoding: str | None) -> None:
         names = [name.strip().lower() for name in (encoding or "").split(",")]
         layers = [name for name in names if name not in {"", "identity"}]
         unknown = [name for name in layers if name not in {"gzip", "x-gzip", "deflate"}]
         if unknown or len(layers) > MOST_LAYERS:
             raise _undecodable(f"its encoding is {redact(encoding or '')[:60]!r}, and {ACCEPT_ENCODING} was asked for")
         self._layers = [_Inflater(name) for name in reversed(layers)]
-        self._cap = cap
-        self._kept = bytearray()
-        self.truncated = False
 
-    @property
-    def content(self) -> bytes:
-        """What was kept."""
-        return bytes(self._kept)
-
-    def add(self, raw: bytes) -> bool:
-        """Take the next bytes off the wire; False: the cap is reached, read no further. Raises CallError."""
-        self._pass(raw, 0)
-        return not self.truncated
+    def decode(self, raw: bytes) -> Iterator[bytes]:
+        """What the next bytes off the wire hold, made as it is taken. Raises CallError for broken data."""
+        return self._pass(raw, 0)
 
     def finish(self) -> None:
         """Raises CallError where an encoded body ended before its end."""
-        if not self.truncated and any(layer.unfinished for layer in self._layers):
+        if any(layer.unfinished for layer in self._layers):
             raise _undecodable("its compressed data ends too early")
 
-    def _pass(self, data: bytes, depth: int) -> None:
+    def _pass(self, data: bytes, depth: int) -> Iterator[bytes]:
         if depth == len(self._layers):
-            room = self._cap - len(self._kept)
-            self._kept += data[:room]
-            self.truncated = self.truncated or len(data) > room
+            yield data
             return
-        layer = self._layers[depth]
-        while data and not self.truncated:
-            piece, data = layer.inflate(data)
+        while data:
+            piece, data = self._layers[depth].inflate(data)
             if piece:
-                self._pass(piece, depth + 1)
+                yield from self._pass(piece, depth + 1)
 
 
 class _Inflater:

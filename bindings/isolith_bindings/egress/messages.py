@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Awaitable, Callable
 
+    from isolith_bindings.files import ByteFile
+
 Pairs = tuple[tuple[str, str], ...]
 
 # RFC 9110, 5.6.2: what a method, a field name and a cookie name are made of.
@@ -78,7 +80,8 @@ class Request:
     """One request. `url` is absolute and percent-encoded, without user information.
 
     `idempotent`: whether it may be sent twice; None follows the method (RFC 9110, 9.2.2) and an Idempotency-Key.
-    `body_bytes` lowers or raises the cap on the decoded body of the answer for this request.
+    `body_bytes` lowers or raises the cap on the decoded body of the answer for this request. `keep`: a success that is
+    longer than the cap is kept in a file, up to `Limits.answer_bytes`.
     """
 
     method: str
@@ -89,6 +92,7 @@ class Request:
     attachment: Attachment = NOTHING
     idempotent: bool | None = None
     body_bytes: int | None = None
+    keep: bool = False
 
     def header(self, name: str) -> str | None:
         """The first field of that name, in any case of letters."""
@@ -99,8 +103,9 @@ class Request:
 class Response:
     """One answer, decoded. `url` is where it came from, without credentials.
 
-    `truncated`: the body was longer than the cap, and `content` is its beginning. `waited_s` was spent in pauses that
-    the server asked for, `attempts` counts the requests that were sent for it.
+    `file`: the body, where it was longer than the cap and was to be kept; `content` is its beginning. `truncated`: it
+    was longer than may be kept, and both are. `waited_s` was spent in pauses that the server asked for, `attempts`
+    counts the requests that were sent for it.
     """
 
     status: int
@@ -110,6 +115,7 @@ class Response:
     url: str
     attempts: int = 1
     waited_s: float = 0.0
+    file: ByteFile | None = field(default=None, repr=False)
 
     def header(self, name: str) -> str | None:
         """The first field of that name, in any case of letters."""
@@ -122,12 +128,18 @@ class Response:
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one exchange, redirects and retries included. Seconds, and bytes after decoding."""
+    """Of one exchange, redirects and retries included. Seconds, and bytes after decoding.
+
+    `body_bytes` are held in memory. A longer answer that is kept is at most `answer_bytes` long, in a file; `files` of
+    one client are written at a time, and others wait for their turn within their own time.
+    """
 
     total_s: float = 30.0
     connect_s: float = 10.0
     idle_s: float = 20.0
     body_bytes: int = 32 << 20
+    answer_bytes: int = 256 << 20
+    files: int = 4
     request_bytes: int = 32 << 20
     redirects: int = 5
     connections: int = 32

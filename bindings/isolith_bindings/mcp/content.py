@@ -10,8 +10,11 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
+from isolith_bindings.files import ByteFile
+
 if TYPE_CHECKING:
     from isolith_bindings.connector import ArtifactRef, Artifacts
+    from isolith_bindings.files import Stored
 
 
 class Once:
@@ -21,8 +24,10 @@ class Once:
         self._artifacts = artifacts
         self._kept: dict[tuple[bytes, str], ArtifactRef] = {}
 
-    def keep(self, content: bytes, *, mime: str, name: str | None = None) -> ArtifactRef:
+    def keep(self, content: Stored, *, mime: str, name: str | None = None) -> ArtifactRef:
         """Keep bytes, or give what they were kept as. Raises CallError where no more is kept."""
+        if isinstance(content, ByteFile):
+            return self._artifacts.keep(content, mime=mime, name=name)
         key = (hashlib.sha256(content).digest(), mime)
         if key not in self._kept:
             self._kept[key] = self._artifacts.keep(content, mime=mime, name=name)

@@ -14,11 +14,13 @@ from isolith_bindings.openapi.media import essence, is_range, kind, parameter
 from isolith_bindings.openapi.responses import match
 
 if TYPE_CHECKING:
-    from isolith_bindings.connector import Artifacts
+    from isolith_bindings.connector import ArtifactRef, Artifacts
     from isolith_bindings.egress import Response
     from isolith_bindings.openapi.checking import Checker
     from isolith_bindings.openapi.model import Media, Operation
 
+PREVIEW = 2_000
+"""Characters of an answer that is kept for its length that are shown beside it."""
 EMPTY_STATUSES = frozenset({204, 205, 304})
 _UNSAFE_IN_NAMES = re.compile(r"[^\w. ()+\-]+")
 _DEFAULT = "application/octet-stream"
@@ -27,7 +29,9 @@ _DEFAULT = "application/octet-stream"
 def value_of(operation: Operation, response: Response, artifacts: Artifacts) -> object:
     """What a successful answer holds: data, text, or the artifact that its bytes are kept as; None where it is empty.
 
-    What does not hold what it says it holds is `invalid_result`, with the text in its `data`. Raises CallError.
+    Text and data that are too long for a value are whole in an artifact: `{"artifact": ..., "truncated": True,
+    "preview": ...}`. What is longer than is read at all is `invalid_result`, with the beginning as an artifact in its
+    `data`. So is what does not hold what it says it holds, with its text. Raises CallError.
     """
     if operation.method == "HEAD":
         return dict(response.headers)
@@ -37,8 +41,28 @@ def value_of(operation: Operation, response: Response, artifacts: Artifacts) -> 
     if response.truncated:
         raise _too_long(operation, response, artifacts, told)
     if kind(told) in {"binary", "multipart"} or _is_file(operation, response.status, told):
-        return artifacts.keep(response.content, mime=essence(told) or _DEFAULT, name=_filename(response))
+        return _kept(response, artifacts, told)
+    if response.file is not None:
+        preview = _text(response.content[: 4 * PREVIEW], told)[:PREVIEW]
+        return {"artifact": _kept(response, artifacts, told), "truncated": True, "preview": preview}
     return _data(operation, _text(response.content, told), told)
+
+
+def as_data(operation: Operation, response: Response, value: object) -> object:
+    """The same value, where it is the data itself: what goes on with it cannot go on with a file. Raises CallError."""
+    if response.file is None or not isinstance(value, dict):
+        return value
+    raise CallError(
+        "invalid_result",
+        f"{operation.name}: {response.file.size:,} bytes are too long for a value; they are kept as an artifact",
+        data=value["artifact"],
+        hint="ask for smaller pages, or read the artifact of the error's `.data` in pieces: `.read(offset, size)`",
+    )
+
+
+def _kept(response: Response, artifacts: Artifacts, told: str) -> ArtifactRef:
+    content = response.content if response.file is None else response.file
+    return artifacts.keep(content, mime=essence(told) or _DEFAULT, name=_filename(response))
 
 
 def _data(operation: Operation, text: str, told: str) -> object:
@@ -116,11 +140,11 @@ def _json(operation: Operation, text: str, told: str) -> object:
 
 
 def _too_long(operation: Operation, response: Response, artifacts: Artifacts, told: str) -> CallError:
-    kept = artifacts.keep(response.content, mime=essence(told) or _DEFAULT, name=_filename(response))
-    size = f"{len(response.content):,}"
+    kept = _kept(response, artifacts, told)
+    why = f"the answer is longer than the {kept.size:,} bytes that are read; these are kept as an artifact"
     return CallError(
         "invalid_result",
-        f"{operation.name}: the answer is longer than the {size} bytes that are read; these are kept as an artifact",
+        f"{operation.name}: {why}",
         data=kept,
         hint="ask for less: a page, a filter or fewer fields; the artifact of the error's `.data` holds the beginning",
     )

@@ -198,6 +198,8 @@ class OpenApi:
             plan = pagination.turned(plan, operation, context.cursor)
         response = await loaded.send(plan, context.deadline_s, context.progress)
         value = answers.value_of(operation, response, context.artifacts)
+        if self._strict or pages:
+            value = answers.as_data(operation, response, value)
         if self._strict:
             answers.check(operation, response, value, loaded.checker)
         if context.variant == "raw":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from isolith_bindings.egress import Request, untold
 from isolith_bindings.openapi.failures import failure
-from isolith_bindings.secrets import redact, redact_bytes
+from isolith_bindings.secrets import redact, redact_bytes, redact_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +36,12 @@ async def send(
             attachment = renewed
             response = await egress.send(_request(plan, attachment), total_s=deadline_s, tell=tell)
     headers = tuple((name, redact(value)) for name, value in response.headers)
-    content = redact_bytes(response.content, attachment.secrets, cut=response.truncated)
-    cleared = replace(response, headers=headers, content=content)
+    longer = response.truncated or response.file is not None
+    content = redact_bytes(response.content, attachment.secrets, cut=longer)
+    file = response.file
+    if file is not None and attachment.secrets:
+        file = await asyncio.to_thread(redact_file, file, attachment.secrets, cut=response.truncated)
+    cleared = replace(response, headers=headers, content=content, file=file)
     if not 200 <= response.status < 300:
         raise failure(plan, cleared)
     return cleared
@@ -70,4 +75,5 @@ def _shown_body(body: bytes) -> str:
 
 def _request(plan: RequestPlan, attachment: Attachment) -> Request:
     typed = (("Content-Type", plan.content_type),) if plan.content_type else ()
-    return Request(plan.method, plan.url, (*plan.headers, *typed), plan.body or b"", plan.cookies, attachment)
+    headers = (*plan.headers, *typed)
+    return Request(plan.method, plan.url, headers, plan.body or b"", plan.cookies, attachment, keep=True)

@@ -7,16 +7,18 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
 from isolith.calling.waiting import pending_call, put_down
+from isolith.run.artifacts import with_references
 from isolith_bindings.connector import Checks
 from isolith_bindings.policy import ungoverned
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from isolith.calling.use import Use
     from isolith.durable.record import CallRecorder
     from isolith.journal.model import Call
     from isolith.outcome import PendingCall
+    from isolith.run.artifacts import ArtifactStore
     from isolith_bindings.connector import CallContext, Suspended
 
 EXPIRY = timedelta(days=7)
@@ -29,15 +31,20 @@ class Asker:
     """Asks for one execution. `context` makes what a preview is called with; `expiry`: how long a question waits."""
 
     def __init__(
-        self, recorder: CallRecorder, context: Callable[[Use], CallContext], expiry: timedelta | None = None
+        self,
+        recorder: CallRecorder,
+        context: Callable[[Use], CallContext],
+        artifacts: ArtifactStore,
+        expiry: timedelta | None = None,
     ) -> None:
         self._recorder = recorder
         self._context = context
+        self._artifacts = artifacts
         self._expiry = EXPIRY if expiry is None else expiry
 
     async def ask(self, use: Use, reason: str) -> PendingCall | None:
         """Put the question; None where a grant answers it. Raises CallError for what could not be made anyway."""
-        _check(use)
+        _check(use, self._given(use))
         effect = await self._effect(use)
         expires_at = datetime.now(UTC) + self._expiry
         call = await self._recorder.asked(use, reason, effect, expires_at)
@@ -49,6 +56,10 @@ class Asker:
         call = await self._recorder.put_off(use, reason, kept, datetime.now(UTC) + self._expiry)
         return question(use, call)
 
+    def _given(self, use: Use) -> dict[str, object]:
+        """Its arguments as connectors take them. Raises CallError for an artifact of another execution."""
+        return cast("dict[str, object]", with_references(use.arguments, self._artifacts))
+
     async def _effect(self, use: Use) -> str | None:
         """What the method's `preview` says it would do. A preview that fails says so, and the person is asked."""
         connector, method = use.connector, use.method
@@ -56,23 +67,23 @@ class Asker:
             return None
         try:
             if callable(method.preview):
-                found = method.preview(**use.arguments)
+                found = method.preview(**self._given(use))
                 found = await cast("Awaitable[object]", found) if inspect.isawaitable(found) else found
             else:
                 other = connector.methods[method.preview]
-                found = await connector.call(other, use.arguments, self._context(use))
+                found = await connector.call(other, self._given(use), self._context(use))
         except Exception as error:  # noqa: BLE001 - the border to the connector's own code
             return f"its preview failed: {error}"[:_MAX_EFFECT]
         return None if found is None else str(found)[:_MAX_EFFECT]
 
 
-def _check(use: Use) -> None:
+def _check(use: Use, given: Mapping[str, object]) -> None:
     """Refuse what its connector would refuse: no person is asked about a call that cannot be made."""
     if use.connector is None or use.method is None or use.variant == "pages":
         return
     behind = ungoverned(use.connector)
     if isinstance(behind, Checks):
-        behind.check(use.method, use.arguments)
+        behind.check(use.method, given)
 
 
 def question(use: Use, call: Call) -> PendingCall:

@@ -75,7 +75,7 @@ class CallDesk:
         self._owed = self._last = self._refused = 0
         self._closed = self._held = False
         self._contexts = Contexts(self.identity, self.budgets.call_s, self.artifacts)
-        self._asker = None if self.recorder is None else Asker(self.recorder, self._contexts.of)
+        self._asker = None if self.recorder is None else Asker(self.recorder, self._contexts.of, self.artifacts)
         self._questioner = Questioner(self.questions, self.identity, self.events, keeps=self.recorder is not None)
         self._writing: set[asyncio.Task[None]] = set()
 

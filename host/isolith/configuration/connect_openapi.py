@@ -37,6 +37,8 @@ def from_entry(name: str, entry: ConnectorEntry, variables: Variables) -> Connec
     source = source if _ELSEWHERE.match(source) else str(variables.workspace / source)
 
     def make(api: type[OpenApi]) -> OpenApi:
+        from isolith_bindings.egress import Limits  # noqa: PLC0415 - slow to load
+
         by_scheme = {scheme: as_credential(given, variables) for scheme, given in entry.auth_by_scheme.items()}
         auth = None if entry.auth is None else as_credential(entry.auth, variables)
         return api(
@@ -48,6 +50,7 @@ def from_entry(name: str, entry: ConnectorEntry, variables: Variables) -> Connec
             allow=entry.allow,
             private=entry.private,
             strict_responses=entry.strict_responses,
+            limits=Limits(answer_bytes=entry.answer_bytes),
             cache=cache_folder("openapi"),
         )
 

@@ -10,7 +10,7 @@ from isolith.configuration.credential_entries import CredentialEntry
 from isolith.configuration.server_entries import OAuthEntry, Options, ServerEntry
 
 _OF_DOCUMENTS = frozenset(
-    {"server", "server_variables", "auth", "auth_by_scheme", "allow", "private", "strict_responses"}
+    {"server", "server_variables", "auth", "auth_by_scheme", "allow", "private", "strict_responses", "answer_bytes"}
 )
 _OF_SERVERS = frozenset({"args", "env", "env_file", "cwd", "type", "headers", "oauth", *Options.model_fields})
 
@@ -51,6 +51,8 @@ class ConnectorEntry(Options):
     """Networks that are not public and open to it all the same: `10.1.0.0/16`, `loopback`."""
     strict_responses: bool = False
     """Whether an answer that is not what the document says is an error."""
+    answer_bytes: int = Field(default=256 << 20, ge=1 << 20, le=256 << 20)
+    """How long an answer may be that is kept as an artifact; beyond 32 MiB it is a file."""
     disabled: bool = False
 
     @model_validator(mode="after")

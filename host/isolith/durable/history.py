@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from isolith.durable.ledger import Position
 from isolith.outcome import Diagnostic, LogRecord
+from isolith_bindings.files import compact
 from isolith_runtime.guest import codec
 from isolith_runtime.hibernation import Hibernation
 from isolith_runtime.inputs import Recording
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from isolith.journal.journal import Journal
     from isolith.journal.model import Artifact, Call, Delivery, Order
+    from isolith_bindings.files import Stored
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class History:
     batches: tuple[tuple[int, ...], ...]
     recording: Recording
     hibernation: Hibernation | None
-    artifacts: tuple[tuple[Artifact, bytes], ...]
+    artifacts: tuple[tuple[Artifact, Stored], ...]
     logs: tuple[LogRecord, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     clocks: tuple[Clock, ...] = ()
@@ -110,7 +112,10 @@ async def load_history(journal: Journal, execution_id: str, *, awake: bool = Fal
     told = await journal.executions.outcome(execution_id)
     outcome = cast("dict[str, Any]", json.loads(told)) if told else {}
     decisions = await journal.approvals.decisions(execution_id)
-    artifacts = await journal.artifacts.of(execution_id)
+    artifacts = [
+        (each, compact(await journal.artifacts.read(execution_id, each.handle)))
+        for each in await journal.artifacts.of(execution_id)
+    ]
     history = History(
         order=order,
         calls=tuple(sorted(await journal.calls.of(execution_id, whole=True), key=lambda call: call.number)),
@@ -118,7 +123,7 @@ async def load_history(journal: Journal, execution_id: str, *, awake: bool = Fal
         batches=(),
         recording=recorded(order, ()),
         hibernation=None if kept is None or awake else Hibernation.of_bytes(kept.blob),
-        artifacts=tuple([(each, await journal.artifacts.read(execution_id, each.handle)) for each in artifacts]),
+        artifacts=tuple(artifacts),
         logs=tuple(LogRecord.model_validate(line) for line in outcome.get("logs", ())),
         warnings=tuple(Diagnostic.model_validate(warning) for warning in outcome.get("warnings", ())),
         wall_ms=float(outcome.get("usage", {}).get("wall_ms", 0)),

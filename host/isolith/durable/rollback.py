@@ -35,6 +35,7 @@ from isolith.run import gradual
 from isolith.run.artifacts import ArtifactStore, CallArtifacts, with_references
 from isolith_bindings.connector import CallContext, unheard
 from isolith_bindings.errors import CallError
+from isolith_bindings.files import compact
 from isolith_bindings.policy import ungoverned
 from isolith_bindings.search import SNIPPETS
 from isolith_runtime import protocol
@@ -274,7 +275,7 @@ def _context(work: _Work, call: Call) -> CallContext:
 async def _artifacts(journal: Journal, execution_id: str) -> ArtifactStore:
     store = ArtifactStore()
     for kept in await journal.artifacts.of(execution_id):
-        content = await journal.artifacts.read(execution_id, kept.handle)
+        content = compact(await journal.artifacts.read(execution_id, kept.handle))
         store.restore(kept.handle, content, mime=kept.mime, name=kept.name)
     return store
 

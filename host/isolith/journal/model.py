@@ -361,8 +361,8 @@ class Caps:
     outcome: int = 24 * 1024 * 1024
     inline: int = 64 * 1024
     """Outcomes past it are kept beside the calls, so that a list of calls stays small."""
-    artifact: int = 64 * 1024 * 1024
-    artifacts: int = 256 * 1024 * 1024
+    artifact: int = 256 * 1024 * 1024
+    artifacts: int = 320 * 1024 * 1024
     """Of one execution in all."""
     hibernation: int = 128 * 1024 * 1024
 

@@ -5,6 +5,7 @@ A handle is 128 random bits: whoever has it was given it. Nothing lists them.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import re
 from collections import OrderedDict
@@ -13,11 +14,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import mcp_types as mcp
 
 from isolith.journal.errors import UnknownEntry
+from isolith_bindings.files import ByteFile
 
 if TYPE_CHECKING:
     from isolith.code_mode import CodeMode
     from isolith.outcome import ArtifactRecord, Outcome
+    from isolith.run.artifacts import Artifact
     from isolith.run.execution import Execution
+
+    _Found: TypeAlias = dict[str, Artifact]
 
 Block: TypeAlias = mcp.ImageContent | mcp.AudioContent | mcp.ResourceLink
 
@@ -30,6 +35,8 @@ _MAX_INLINE = 256 * 1024
 _MAX_LINKS = 100
 MAX_KEPT = 128 * 1024 * 1024
 """Bytes of artifacts of runs without a journal that are kept in this process; the oldest runs go first."""
+MAX_KEPT_FILES = 1024 * 1024 * 1024
+"""The same of long answers, which are in files."""
 
 
 def uri_of(execution_id: str, handle: str) -> str:
@@ -42,24 +49,30 @@ class Files:
 
     def __init__(self, code_mode: CodeMode) -> None:
         self._code_mode = code_mode
-        self._kept: OrderedDict[str, dict[str, tuple[ArtifactRecord, bytes]]] = OrderedDict()
-        self._bytes = 0
+        self._kept: OrderedDict[str, _Found] = OrderedDict()
+        self._bytes = self._file_bytes = 0
 
     def keep(self, execution: Execution, outcome: Outcome) -> None:
         """Keep what an execution has made, as long as there is room."""
-        found = {record.handle: (record, execution.artifact(record.handle)) for record in outcome.artifacts}
+        found = {record.handle: execution.kept(record.handle) for record in outcome.artifacts}
         if not found:
             return
         self._kept[execution.execution_id] = found
-        self._bytes += _size(found)
-        while self._bytes > MAX_KEPT and self._kept:
-            self._bytes -= _size(self._kept.popitem(last=False)[1])
+        self._count(found, 1)
+        while self._kept and (self._bytes > MAX_KEPT or self._file_bytes > MAX_KEPT_FILES):
+            self._count(self._kept.popitem(last=False)[1], -1)
+
+    def _count(self, found: _Found, sign: int) -> None:
+        contents = [each.content for each in found.values()]
+        self._bytes += sign * sum(len(content) for content in contents if isinstance(content, bytes))
+        self._file_bytes += sign * sum(len(content) for content in contents if isinstance(content, ByteFile))
 
     async def read(self, execution_id: str, handle: str) -> tuple[str, bytes]:
         """The mime type and the bytes. Raises UnknownEntry."""
         kept = self._kept.get(execution_id, {}).get(handle)
         if kept is not None:
-            return kept[0].mime, kept[1]
+            content = kept.content
+            return kept.record.mime, content if isinstance(content, bytes) else await asyncio.to_thread(content.read)
         artifacts = (await self._code_mode.runs()).journal.artifacts
         for record in await artifacts.of(execution_id):
             if record.handle == handle:
@@ -99,10 +112,6 @@ class Files:
             except UnicodeDecodeError:
                 pass
         return mcp.BlobResourceContents(uri=uri, mime_type=mime, blob=base64.b64encode(content).decode())
-
-
-def _size(found: dict[str, tuple[ArtifactRecord, bytes]]) -> int:
-    return sum(record.bytes for record, _ in found.values())
 
 
 def _link(execution_id: str, record: ArtifactRecord) -> mcp.ResourceLink:

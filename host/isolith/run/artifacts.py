@@ -9,10 +9,13 @@ from typing import cast
 from isolith.outcome import ArtifactRecord
 from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.errors import CallError
+from isolith_bindings.files import ByteFile, Stored
 from isolith_runtime.guest.artifact import Artifact as Handle
 
 MAX_BYTES = 64 * 1024 * 1024
-"""How many bytes one execution may keep in all."""
+"""How many bytes one execution may keep in memory, in all."""
+MAX_FILE_BYTES = 256 * 1024 * 1024
+"""How many bytes one execution may keep in files beside them, in all: answers that were too long for memory."""
 
 
 class ArtifactsFull(Exception):
@@ -24,41 +27,48 @@ class Artifact:
     """One artifact with its content."""
 
     record: ArtifactRecord
-    content: bytes
+    content: Stored
 
 
 class ArtifactStore:
-    """The artifacts of one execution, in memory."""
+    """The artifacts of one execution: bytes in memory, and files that go with the execution."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Artifact] = {}
         self._calls: dict[str, int] = {}
         self._bytes = 0
+        self._file_bytes = 0
 
-    def keep(self, content: bytes, *, mime: str, name: str | None, call: int | None = None) -> ArtifactRecord:
+    def keep(self, content: Stored, *, mime: str, name: str | None, call: int | None = None) -> ArtifactRecord:
         """Keep bytes under a new handle nobody can guess; `call`: the number of the call that brought them.
 
-        Raises ArtifactsFull past `MAX_BYTES` in all.
+        Raises ArtifactsFull past `MAX_BYTES` in memory, and past `MAX_FILE_BYTES` in files.
         """
-        if self._bytes + len(content) > MAX_BYTES:
+        if isinstance(content, bytes) and self._bytes + len(content) > MAX_BYTES:
             raise ArtifactsFull(f"this execution may keep {MAX_BYTES:,} bytes of artifacts in all")
+        if isinstance(content, ByteFile) and self._file_bytes + len(content) > MAX_FILE_BYTES:
+            raise ArtifactsFull(f"this execution may keep {MAX_FILE_BYTES:,} bytes of long answers in all")
         record = ArtifactRecord(
             handle=f"art_{secrets.token_urlsafe(16)}", mime=mime[:200], bytes=len(content), name=name and name[:200]
         )
-        self._bytes += len(content)
-        self._kept[record.handle] = Artifact(record, content)
+        self._put(record, content)
         self._calls[record.handle] = max(self._calls.values(), default=0) if call is None else call
         return record
 
-    def restore(self, handle: str, content: bytes, *, mime: str, name: str | None) -> None:
+    def restore(self, handle: str, content: Stored, *, mime: str, name: str | None) -> None:
         """One that was kept before this pass."""
-        record = ArtifactRecord(handle=handle, mime=mime, bytes=len(content), name=name)
-        self._bytes += len(content)
-        self._kept[handle] = Artifact(record, content)
+        self._put(ArtifactRecord(handle=handle, mime=mime, bytes=len(content), name=name), content)
 
-    def read(self, handle: str) -> bytes:
-        """The bytes under a handle. Raises KeyError for a handle of another execution."""
-        return self._kept[handle].content
+    def kept(self, handle: str) -> Artifact:
+        """What is under a handle, with its content where that is. Raises KeyError for one of another execution."""
+        return self._kept[handle]
+
+    def read(self, handle: str, offset: int = 0, size: int | None = None) -> bytes:
+        """The bytes under a handle, or some of them. Raises KeyError for a handle of another execution."""
+        content = self._kept[handle].content
+        if isinstance(content, ByteFile):
+            return content.read(offset, size)
+        return content[offset : None if size is None else offset + size]
 
     def record(self, handle: str) -> ArtifactRecord:
         """What is known of one. Raises KeyError for a handle of another execution."""
@@ -71,6 +81,13 @@ class ArtifactStore:
     def in_call_order(self) -> tuple[ArtifactRecord, ...]:
         """All of them, in the order of the calls that brought them, whichever was answered first."""
         return tuple(sorted(self.records(), key=lambda record: self._calls.get(record.handle, 0)))
+
+    def _put(self, record: ArtifactRecord, content: Stored) -> None:
+        if isinstance(content, bytes):
+            self._bytes += len(content)
+        else:
+            self._file_bytes += len(content)
+        self._kept[record.handle] = Artifact(record, content)
 
     def known(self, handle: str) -> ArtifactRef:
         """What a handle stands for. Raises CallError `invalid_arguments` for one that is not of this execution."""
@@ -89,7 +106,7 @@ class CallArtifacts:
     store: ArtifactStore
     call: int | None = None
 
-    def keep(self, content: bytes, *, mime: str, name: str | None = None) -> ArtifactRef:
+    def keep(self, content: Stored, *, mime: str, name: str | None = None) -> ArtifactRef:
         """Keep bytes. Raises CallError `invalid_result` where the execution keeps as much as it may."""
         try:
             return self.store.known(self.store.keep(content, mime=mime, name=name, call=self.call).handle)

@@ -16,10 +16,10 @@ from isolith.calling.use import Identity
 from isolith.durable.durability import Durability
 from isolith.events import Event, EventLog
 from isolith.internal import internal_error
-from isolith.outcome import ArtifactRecord, Diagnostic, Outcome, PendingCall, Usage
+from isolith.outcome import Diagnostic, Outcome, PendingCall, Usage
 from isolith.run import ending, gradual
 from isolith.run.allowance import Allowance
-from isolith.run.artifacts import ArtifactStore
+from isolith.run.artifacts import Artifact, ArtifactStore
 from isolith.run.checking import Checking
 from isolith.run.given import Unfit
 from isolith.run.host_services import HostServices
@@ -120,9 +120,9 @@ class Execution:
         self._durability.decided(self._desk, decided)
         return True
 
-    def artifact_record(self, handle: str) -> ArtifactRecord:
-        """What is known of one of its artifacts. Raises KeyError."""
-        return self._artifacts.record(handle)
+    def kept(self, handle: str) -> Artifact:
+        """One of its artifacts, with its content where that is: a long answer is a file. Raises KeyError."""
+        return self._artifacts.kept(handle)
 
     @property
     def order(self) -> Order:

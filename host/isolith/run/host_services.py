@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import anyio.to_thread
 
-from isolith.run.artifacts import ArtifactsFull, ArtifactStore
+from isolith.run.artifacts import MAX_BYTES, ArtifactsFull, ArtifactStore
 from isolith_bindings.errors import CallError
 from isolith_runtime.guest.artifact import Artifact as Handle
 
@@ -62,8 +62,11 @@ class HostServices:
         found, offset, size = arguments.get("artifact"), arguments.get("offset"), arguments.get("size")
         if not isinstance(found, Handle) or not _is_count(offset) or not (size is None or _is_count(size)):
             raise CallError("invalid_arguments", "read(offset=0, size=None) takes whole numbers, 0 or more")
-        content = self._artifacts.read(self._artifacts.known(found.handle).handle)
-        return content[offset : None if size is None else offset + size]
+        known = self._artifacts.known(found.handle)
+        if min(known.size - offset, known.size if size is None else size) > MAX_BYTES:
+            message = f"{MAX_BYTES:,} bytes can be read at a time, and this artifact has {known.size:,}"
+            raise CallError("invalid_arguments", message, hint="read it in pieces: `.read(offset, size)`")
+        return self._artifacts.read(known.handle, offset, size)
 
 
 def _is_count(value: object) -> TypeGuard[int]:

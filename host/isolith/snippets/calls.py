@@ -196,11 +196,10 @@ class _Handed(ArtifactStore):
         if self._within is None:
             raise CallError("invalid_result", f"the artifact `{handle:.60}` is not there any more")
         try:
-            content = self._within.artifact(handle)
+            kept = self._within.kept(handle)
         except KeyError as error:
             raise CallError("invalid_result", f"there is no artifact `{handle:.60}`") from error
-        record = self._within.artifact_record(handle)
-        return self._context.artifacts.keep(content, mime=record.mime, name=record.name)
+        return self._context.artifacts.keep(kept.content, mime=kept.record.mime, name=kept.record.name)
 
 
 def _within(around: Execution) -> Budgets:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.bindings.egress.loopback import always, client, loopback
 
 from isolith_bindings.egress import Limits, Request, Response
-from isolith_bindings.egress.decoding import Body
+from isolith_bindings.egress.bodies import Body
 from isolith_bindings.errors import CallError
 
 MIB = 1 << 20
@@ -28,12 +28,15 @@ def raw_deflate(data: bytes) -> bytes:
 
 
 def read(encoding: str | None, *pieces: bytes, cap: int = MIB) -> Body:
-    body = Body(cap, encoding)
-    for piece in pieces:
-        if not body.add(piece):
-            break
-    body.finish()
-    return body
+    async def collected() -> Body:
+        body = Body(cap, encoding)
+        for piece in pieces:
+            if not await body.add(piece):
+                break
+        await body.finish()
+        return body
+
+    return asyncio.run(collected())
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from isolith_bindings.testing import RecordedProgress, a_context
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator
 
+    from isolith_bindings.files import Stored
     from isolith_bindings.mcp.catalogue import Change
     from isolith_bindings.mcp.options import Options
     from isolith_bindings.mcp.scopes import Sharing
@@ -35,9 +36,9 @@ class Artifacts:
 
     kept: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
-    def keep(self, content: bytes, *, mime: str, name: str | None = None) -> ArtifactRef:
+    def keep(self, content: Stored, *, mime: str, name: str | None = None) -> ArtifactRef:
         handle = f"art{len(self.kept)}"
-        self.kept[handle] = content
+        self.kept[handle] = content if isinstance(content, bytes) else content.read()
         return ArtifactRef(handle, mime, len(content), name)
 
     def read(self, ref: ArtifactRef) -> bytes:

@@ -17,6 +17,7 @@ from isolith_bindings.openapi.servers import Whereabouts
 from isolith_bindings.testing import RecordedProgress
 
 if TYPE_CHECKING:
+    from isolith_bindings.files import Stored
     from isolith_bindings.openapi.model import Api, Operation
     from isolith_bindings.openapi.source import Place
 
@@ -43,9 +44,9 @@ class Kept:
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
 
-    def keep(self, content: bytes, *, mime: str, name: str | None = None) -> ArtifactRef:
+    def keep(self, content: Stored, *, mime: str, name: str | None = None) -> ArtifactRef:
         handle = f"a{len(self.contents)}"
-        self.contents[handle] = content
+        self.contents[handle] = content if isinstance(content, bytes) else content.read()
         return ArtifactRef(handle, mime, len(content), name)
 
     def read(self, ref: ArtifactRef) -> bytes:

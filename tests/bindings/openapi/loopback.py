@@ -71,7 +71,7 @@ async def serving(answer: Answer) -> AsyncGenerator[Server, None]:
         with suppress(ConnectionError, asyncio.CancelledError):
             await _converse(reader, writer, answer, server)
         writer.close()
-        with suppress(ConnectionError):
+        with suppress(ConnectionError, asyncio.CancelledError):
             await writer.wait_closed()
 
     def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
