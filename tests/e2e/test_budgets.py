@@ -209,12 +209,27 @@ async def test_bytes_of_a_result(code_mode: CodeMode) -> None:
     below = await code_mode.execute("len(echo.text(size=900))", budgets=Budgets(result_bytes=1000))
     assert (below.value, below.artifacts) == (900, ())
     execution = code_mode.start(
-        "r = echo.text(size=2000)\n[r['truncated'], r['artifact']['bytes'], len(r['preview'])]",
+        "r = echo.text(size=2000)\n[r['truncated'], r['artifact'].size, len(r['preview']), r['artifact'].read(2000)]",
         budgets=Budgets(result_bytes=1000),
     )
     above = await execution.outcome()
-    assert above.value == [True, 2002, 2000]
+    assert above.value == [True, 2002, 2000, b'x"']
     assert execution.artifact(above.artifacts[0].handle) == b'"' + b"x" * 2000 + b'"'
+
+
+async def test_bytes_read_of_an_artifact(code_mode: CodeMode) -> None:
+    """They come back as the result of a call, and a handle keeps what is too long for one."""
+    whole = "kept = artifact(bytes(2000))\nlen(kept.read())"
+    below = await code_mode.execute(whole, budgets=Budgets(result_bytes=2000))
+    assert below.value == 2000
+    above = await code_mode.execute(whole, budgets=Budgets(result_bytes=1999))
+    assert ended(above) == ("failed", "invalid_arguments", 2)
+    assert above.error is not None
+    assert above.error.message == "1,999 bytes can be read at a time, and this artifact has 2,000"
+    pieces = "kept = artifact(bytes(2000))\n[len(kept.read(0, 1999)), len(kept.read(1)), len(kept.read(1999, 5000))]"
+    assert (await code_mode.execute(pieces, budgets=Budgets(result_bytes=1999))).value == [1999, 1999, 1]
+    r = await code_mode.execute("echo.text(size=2000)['artifact'].read()", budgets=Budgets(result_bytes=1000))
+    assert ended(r) == ("failed", "invalid_arguments", 1)
 
 
 async def test_bytes_of_the_script(code_mode: CodeMode) -> None:

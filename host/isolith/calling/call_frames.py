@@ -18,7 +18,7 @@ _PREVIEW = 2000
 
 
 def outcome_text(use: Use, value: object, artifacts: ArtifactStore, limit: int | None) -> str:
-    """A result as it crosses. Past `limit` bytes it is kept as an artifact, and what crosses names that.
+    """A result as it crosses. Past `limit` bytes it is kept as an artifact, which crosses in its place.
 
     Raises CallError `invalid_result` for what is no data, and for what is too much to keep.
     """
@@ -35,7 +35,7 @@ def outcome_text(use: Use, value: object, artifacts: ArtifactStore, limit: int |
     except ArtifactsFull as error:
         raise CallError("invalid_result", f"{use.path} answered too much: {error}") from error
     preview = content[:_PREVIEW].decode(errors="ignore")
-    return codec.dumps({"artifact": record.model_dump(), "truncated": True, "preview": preview})
+    return codec.dumps({"artifact": artifacts.known(record.handle), "truncated": True, "preview": preview})
 
 
 def error_text(use: Use, error: CallError, *, refused: bool = False) -> str:

@@ -68,7 +68,7 @@ class Execution:
             self._budgets,
             self._events,
             self._artifacts,
-            HostServices(order.catalog, self._artifacts),
+            HostServices(order.catalog, self._artifacts, self._budgets.result_bytes),
             self._answer,
             self._refuse,
             order.policy,

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 
 class HostServices:
-    """The services of one execution. Raises CallError for what it does not know."""
+    """The services of one execution. Raises CallError for what it does not know.
 
-    def __init__(self, catalog: Catalog, artifacts: ArtifactStore) -> None:
+    `read_bytes`: how much of an artifact is read at a time at most, because it comes back as the result of a call.
+    """
+
+    def __init__(self, catalog: Catalog, artifacts: ArtifactStore, read_bytes: int = MAX_BYTES) -> None:
         self._catalog = catalog
         self._artifacts = artifacts
+        self._read_bytes = min(read_bytes, MAX_BYTES)
         self._services: dict[str, Callable[[Mapping[str, object]], Awaitable[object]]] = {
             "search": self._search,
             "describe": self._describe,
@@ -63,8 +67,8 @@ class HostServices:
         if not isinstance(found, Handle) or not _is_count(offset) or not (size is None or _is_count(size)):
             raise CallError("invalid_arguments", "read(offset=0, size=None) takes whole numbers, 0 or more")
         known = self._artifacts.known(found.handle)
-        if min(known.size - offset, known.size if size is None else size) > MAX_BYTES:
-            message = f"{MAX_BYTES:,} bytes can be read at a time, and this artifact has {known.size:,}"
+        if min(known.size - offset, known.size if size is None else size) > self._read_bytes:
+            message = f"{self._read_bytes:,} bytes can be read at a time, and this artifact has {known.size:,}"
             raise CallError("invalid_arguments", message, hint="read it in pieces: `.read(offset, size)`")
         return self._artifacts.read(known.handle, offset, size)
 

@@ -254,9 +254,10 @@ async def test_a_large_result_is_kept_and_its_handle_answered() -> None:
     desk.ask(1)
     await desk.idle()
     answer = cast("dict[str, object]", desk.answers[0][2])
-    artifact = cast("dict[str, str]", answer["artifact"])
+    handle, *rest = cast("dict[str, list[object]]", answer["artifact"])["$artifact"]
+    assert rest == ["application/json", 5004, "tool.go"]
     assert (answer["truncated"], len(str(answer["preview"]))) == (True, 2000)
-    assert json.loads(desk.artifacts.read(artifact["handle"])) == ["x" * 5000]
+    assert json.loads(desk.artifacts.read(str(handle))) == ["x" * 5000]
 
 
 async def test_a_call_that_is_given_up_is_cancelled_and_not_answered() -> None:
