@@ -64,9 +64,13 @@ class Trip:
     kind: Kind | None = None
     value: object = None
     given: object = None
+    leaves: str = ""
+    """A line that the script logs on its way out: it was interrupted, not only stopped."""
 
     def fired(self, outcome: Outcome) -> bool:
         """Whether the limit did what it is for."""
+        if self.leaves and self.leaves not in {record.message for record in outcome.logs}:
+            return False
         if self.kind is not None:
             return outcome.error is not None and outcome.error.kind == self.kind
         if outcome.status != "completed":
@@ -83,10 +87,11 @@ _WALL_S = 10
 _PATIENCE_S = 30
 """Seconds after which nothing can end it any more."""
 
+_LOOP = "try:\n    while True: pass\nfinally:\n    print('interrupted')"
 _MOST = "max(await asyncio.gather(*[probe.together() for _ in range(5)]))"
 
 TRIPS = (
-    Trip("cpu_ms, interrupt", "while True: pass", Budgets(cpu_ms=20, wall_s=_WALL_S), "cpu_exceeded"),
+    Trip("cpu_ms, interrupt", _LOOP, Budgets(cpu_ms=20, wall_s=_WALL_S), "cpu_exceeded", leaves="interrupted"),
     Trip("cpu_ms, trap", "sum(range(10**12))", Budgets(cpu_ms=20, wall_s=_WALL_S), "cpu_exceeded"),
     Trip("memory_mb", "[0] * 10**8", Budgets(memory_mb=64, wall_s=_WALL_S), "memory_exceeded"),
     Trip("wall_s", "import time\ntime.sleep(60)", Budgets(wall_s=0.05), "wall_exceeded"),
@@ -133,6 +138,8 @@ def _judge(trip: Trip, outcome: Outcome) -> Finding:
     if trip.fired(outcome):
         return _finding(trip, "fired", ok=True)
     kind = outcome.error.kind if outcome.error is not None else outcome.status
+    if kind == trip.kind:
+        return _finding(trip, f"did not fire: the probe ended as {kind}, but was not {trip.leaves}")
     expected = trip.kind or ("cut" if trip.value is None else f"{trip.value!r}")
     return _finding(trip, f"did not fire: the probe ended as {kind}, not as {expected}")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 import wasmtime
 
-from isolith.budgets import Budgets
+from isolith.budgets import Budgets, HostPolicy
 from isolith.calling.calls import CallDesk
 from isolith.calling.turns import Turns
 from isolith.code_mode import CodeMode
@@ -18,12 +19,19 @@ from isolith.run.allowance import Allowance
 from isolith.run.logs import LogKeeper
 from isolith.run.said import Said
 from isolith.run.self_test import TRIPS, Trip, trip_limits
+from isolith_runtime import syscalls
+from isolith_runtime.isolate import End, Isolate
 from isolith_runtime.limits import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from isolith.outcome import Diagnostic
+
 pytestmark = pytest.mark.anyio
+
+
+UNGRANTED = ("wall_s", "value_bytes", "value_tokens", "argument_bytes", "script_bytes", "input_bytes")
 
 
 def no_cpu_time(patch: pytest.MonkeyPatch) -> None:
@@ -62,6 +70,41 @@ def endless(name: str) -> Callable[[pytest.MonkeyPatch], None]:
     return broken
 
 
+def no_interrupt(patch: pytest.MonkeyPatch) -> None:
+    """It is still stopped; but only so, and never at a line of its own."""
+    patch.setattr(Isolate, "_set_signal_flag", lambda *_: None)
+
+
+def ungranted(name: str) -> Callable[[pytest.MonkeyPatch], None]:
+    """A run that is granted as much of one budget as it could ask for."""
+
+    def broken(patch: pytest.MonkeyPatch) -> None:
+        clamp = HostPolicy.clamp
+
+        def unlimited(self: HostPolicy, requested: Budgets) -> tuple[Budgets, list[Diagnostic]]:
+            granted, warnings = clamp(self, requested)
+            return granted.model_copy(update={name: 10**9}), warnings
+
+        patch.setattr(HostPolicy, "clamp", unlimited)
+        patch.setattr(self_test, "_PATIENCE_S", 0.3)  # nothing else ends a run that only waits
+
+    return broken
+
+
+def files_are_read(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(syscalls, "_BADF", 0)
+
+
+def nothing_runs(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Isolate, "step", lambda *_: End.DEAD)
+
+
+def no_recursion(patch: pytest.MonkeyPatch) -> None:
+    """CPython's own check is in the guest, where no test reaches: as if what it ends had come to an end by itself."""
+    [trip] = self_test.TRIPS
+    patch.setattr(self_test, "TRIPS", (replace(trip, script="def f(): return 1\nf()"),))
+
+
 def no_log_limit(patch: pytest.MonkeyPatch) -> None:
     made = LogKeeper.__init__
     patch.setattr(LogKeeper, "__init__", lambda self, _limit: made(self, 10**9))
@@ -72,6 +115,7 @@ def no_emit_limit(patch: pytest.MonkeyPatch) -> None:
 
 
 BROKEN = {
+    "cpu_ms, interrupt": no_interrupt,
     "cpu_ms, trap": no_cpu_time,
     "memory_mb": no_memory_limit,
     "calls": no_allowance,
@@ -83,6 +127,10 @@ BROKEN = {
     "result_bytes": endless("result_bytes"),
     "log_bytes": no_log_limit,
     "emit_events": no_emit_limit,
+    **{name: ungranted(name) for name in UNGRANTED},
+    "recursion": no_recursion,
+    "no file system": files_are_read,
+    "of none, afterwards": nothing_runs,
 }
 
 
@@ -105,14 +153,19 @@ async def test_a_limit_that_does_nothing_is_found_and_nothing_is_served(
         raise AssertionError("it served")
 
     [trip] = [trip for trip in TRIPS if trip.limit == limit]
-    soon = Trip(trip.limit, trip.script, trip.budgets.model_copy(update={"wall_s": 0.3}), trip.kind, trip.value)
-    monkeypatch.setattr(self_test, "TRIPS", (soon,))
+    soon = trip.budgets if limit == "wall_s" else trip.budgets.model_copy(update={"wall_s": 0.3})
+    monkeypatch.setattr(self_test, "TRIPS", (replace(trip, budgets=soon),))
     monkeypatch.setattr(serving, "_on_stdio", served)
     BROKEN[limit](monkeypatch)
     said: list[str] = []
     assert await serve_mcp(CodeMode(), None, said.append) is False
-    assert said[0].startswith(f"isolith: limit {limit}: did not fire: the probe ended as ")
+    how = "nothing ends the probe any more" if limit == "wall_s" else "the probe ended as "
+    assert said[0].startswith(f"isolith: limit {limit}: did not fire: {how}")
     assert "nothing is served" in said[1]
+
+
+def test_for_each_limit_there_is_proof_that_its_loss_is_seen() -> None:
+    assert set(BROKEN) == {trip.limit for trip in TRIPS}
 
 
 async def test_what_nothing_ends_any_more_is_found_too(monkeypatch: pytest.MonkeyPatch) -> None:
