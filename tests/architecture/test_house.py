@@ -93,6 +93,7 @@ def test_top_level_holds_what_tools_insist_on() -> None:
     ],
     ids=lambda command: "-".join(command[:2]),
 )
+@pytest.mark.timeout(1_800)  # a checker reads everything, on a machine that may be busy
 def test_tool_is_content(command: list[str]) -> None:
     tool = Path(sys.executable).parent / command[0]
     done = subprocess.run([tool, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -24,7 +24,7 @@ FAILURES = {
     "crm.purge()": ("unknown_tool", "crm has no method 'purge'"),
     "crm.no_such_method()": ("unknown_tool", "crm has no method 'no_such_method'"),
     "tools.mail.send()": ("unknown_tool", "there is no connector 'mail' in this run"),
-    "crm.hang()": ("tool_timeout", "crm.hang gave no answer in 0.05"),
+    "crm.hang()": ("tool_timeout", "crm.hang gave no answer in "),
     "echo.give(value='x' * 3000)": ("invalid_arguments", "the arguments of echo.give are larger than 2,000 bytes"),
     "echo.give(value=print)": ("invalid_arguments", "echo.give: argument value is of type builtin_function_or_method"),
     "search('x', limit=0)": ("invalid_arguments", "search: `limit`: expected a whole number from 1 to 50"),

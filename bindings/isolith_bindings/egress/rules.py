@@ -181,13 +181,13 @@ def _matches(pattern: Origin, origin: Origin) -> bool:
 
 
 def _carried(address: Address) -> list[Address]:
-    """The address, and the IPv4 addresses that it could lead to."""
+    """The IPv4 address that it could lead to, which says best what it is, and the address itself."""
     if isinstance(address, ipaddress.IPv6Address) and int(address) > 1:
         for network, shift in _CARRIERS:
             if address in network:
                 inner = ipaddress.IPv4Address(int(address) >> shift & 0xFFFFFFFF)
                 # A /96 is nothing but the addresses that it carries: they alone decide.
-                return [inner] if network.prefixlen == 96 else [address, inner]
+                return [inner] if network.prefixlen == 96 else [inner, address]
     return [address]
 
 

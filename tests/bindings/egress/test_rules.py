@@ -12,7 +12,7 @@ CLOSED = {
     "10.0.0.1": "private", "172.31.255.255": "private", "192.168.1.1": "private", "100.64.0.1": "private", "fc00::1": "private", "fd12::1": "private", "::ffff:10.0.0.1": "private",
     "0.0.0.0": "not the address of one machine", "::": "not the address of one machine", "224.0.0.1": "not the address of one machine", "ff02::1": "not the address of one machine",
     "255.255.255.255": "private or reserved", "240.0.0.1": "private or reserved", "192.0.2.1": "private", "198.18.0.1": "private", "2001:db8::1": "private", "2001::1": "private", "::7f00:1": "loopback",
-    "169.254.169.254": "link-local", "fe80::1": "link-local", "fe80::1%eth0": "link-local", "::ffff:169.254.169.254": "link-local", "2002:a9fe:a9fe::": "link-local", "64:ff9b:1::a9fe:a9fe": "private",
+    "169.254.169.254": "link-local", "fe80::1": "link-local", "fe80::1%eth0": "link-local", "::ffff:169.254.169.254": "link-local", "2002:a9fe:a9fe::": "link-local", "64:ff9b:1::a9fe:a9fe": "link-local",
     "100.100.100.200": "private", "168.63.129.16": "metadata", "fd00:ec2::254": "private", "localhost": "not an address", "": "not an address", "1.2.3": "not an address",
 }  # fmt: skip
 
