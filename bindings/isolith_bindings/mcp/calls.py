@@ -14,6 +14,7 @@ from isolith_bindings.mcp.failures import ProtocolError
 from isolith_bindings.mcp.listing import all_pages
 from isolith_bindings.mcp.questions import asked_person, question_of
 from isolith_bindings.mcp.rounds import Rounds
+from isolith_bindings.mcp.tasks import KEEP_MS, Tasks
 from isolith_bindings.mcp.unwrap import tool_value
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from isolith_bindings.mcp.catalogue import Bound
     from isolith_bindings.mcp.connection import Connection
     from isolith_bindings.mcp.questions import Questions
+    from isolith_bindings.mcp.rounds import Send
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,12 @@ async def make(connection: Connection, order: Order, context: CallContext, quest
         return await _list(connection, bound, context)
 
     async def send(responses: types.InputResponses | None, state: str | None) -> dict[str, object]:
-        request = _request(order, responses, state)
-        return await connection.request(request, told=context.progress)
+        if state is not None and tasks.is_state(state):
+            return await tasks.answered(state, responses)
+        return await tasks.followed(await connection.request(_request(order, responses, state), told=context.progress))
 
-    with questions.during(context):
-        try:
-            result = await Rounds(send, context, questions).result()
-        except ProtocolError as error:
-            if error.code != types.URL_ELICITATION_REQUIRED or not await _visited(error, context):
-                raise
-            result = await Rounds(send, context, questions).result()
+    async with Tasks(connection, order.tool, bound, context) as tasks:
+        result = await _result(send, context, questions)
     if context.variant == "raw":
         return result
     if bound.kind == "resources/read":
@@ -59,9 +57,21 @@ async def make(connection: Connection, order: Order, context: CallContext, quest
     return tool_value(order.tool, result, bound.result, context.artifacts, wrapped=bound.wrapped)
 
 
+async def _result(send: Send, context: CallContext, questions: Questions) -> dict[str, object]:
+    with questions.during(context):
+        try:
+            return await Rounds(send, context, questions).result()
+        except ProtocolError as error:
+            if error.code != types.URL_ELICITATION_REQUIRED or not await _visited(error, context):
+                raise
+            return await Rounds(send, context, questions).result()
+
+
 def _request(order: Order, responses: types.InputResponses | None, state: str | None) -> types.Request[Any, Any]:
     bound, arguments = order.bound, order.arguments
-    more = {"input_responses": responses, "request_state": state, "_meta": order.meta}
+    more: dict[str, object] = {"input_responses": responses, "request_state": state, "_meta": order.meta}
+    if bound.task:
+        more["task"] = {"ttl": KEEP_MS}
     given = {key: value for key, value in more.items() if value is not None}
     if bound.kind == "resources/read":
         params: dict[str, object] = {"uri": arguments.get("uri"), **given}

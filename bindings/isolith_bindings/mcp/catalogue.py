@@ -14,7 +14,7 @@ from isolith_bindings.schema.stubs import signature
 from isolith_bindings.schema.validate import Validator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from isolith_bindings.mcp.listing import Entry, Listing
 
@@ -29,7 +29,8 @@ _PAGED: frozenset[Variant] = frozenset({"raw", "pages"})
 class Bound:
     """One method and what its calls need. `result` is None where nothing was promised.
 
-    `names`: of all parameters there are, None where a schema says or may say that there are others.
+    `names`: of all parameters there are, None where a schema says or may say that there are others. `task`: its calls
+    ask for a task (2025-11-25).
     """
 
     method: Method
@@ -38,6 +39,7 @@ class Bound:
     result: Validator | None = None
     wrapped: bool = False
     names: frozenset[str] | None = None
+    task: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,13 @@ def difference(before: Catalogue, after: Catalogue) -> Change:
     return Change(frozenset(new.keys() - old.keys()), frozenset(old.keys() - new.keys()), changed)
 
 
-def read_catalogue(listing: Listing, capabilities: Iterable[str], *, modern: bool, trusted: bool = False) -> Catalogue:
+def read_catalogue(
+    listing: Listing, capabilities: Collection[str], *, modern: bool, trusted: bool = False
+) -> Catalogue:
     """The methods of a server: its tools, and what reads its resources and prompts where it has any.
 
-    `capabilities`: `resources` and `prompts` where it declares them. One odd tool costs at most itself.
+    `capabilities`: `resources` and `prompts` where it declares them, `tasks` where calls of tools may be tasks. One odd
+    tool costs at most itself.
     """
     excluded: dict[str, str] = {}
     tools: dict[str, Entry] = {}
@@ -87,12 +92,15 @@ def read_catalogue(listing: Listing, capabilities: Iterable[str], *, modern: boo
         reason = find_invalid_x_mcp_header(_schema(tool.get("inputSchema"))) if modern else None
         if reason is not None:
             excluded[name] = f"its `x-mcp-header` is not valid: {reason}"
-        elif _needs_task(tool):
-            excluded[name] = "it can only be called as a task, which is not offered here"
+        elif _needs_task(tool) and not modern and "tasks" not in capabilities:
+            excluded[name] = "it can only be called as a task, and its server does not say that it has tasks"
         else:
             tools[name] = tool
     names, collisions = bind(tools)
-    found = {python: _tool(python, tools[original], trusted=trusted) for python, original in names.items()}
+    found = {
+        python: _tool(python, tools[original], trusted=trusted, task=not modern and _needs_task(tools[original]))
+        for python, original in names.items()
+    }
     for extra in EXTRAS:
         if extra.capability not in capabilities:
             continue
@@ -104,7 +112,7 @@ def read_catalogue(listing: Listing, capabilities: Iterable[str], *, modern: boo
     return Catalogue(found, excluded | collisions, listing.problems, methods)
 
 
-def _tool(python: str, tool: Entry, *, trusted: bool) -> Bound:
+def _tool(python: str, tool: Entry, *, trusted: bool, task: bool) -> Bound:
     """One tool. Whether its schemas can be read is found out when it is called: that takes a millisecond for each."""
     parameters = _schema(tool.get("inputSchema"))
     promised = tool.get("outputSchema")
@@ -125,7 +133,7 @@ def _tool(python: str, tool: Entry, *, trusted: bool) -> Bound:
     )
     result = None if returns is None else Validator(returns)
     names = parameter_names(parameters)
-    return Bound(method, "tool", Validator(parameters), result, wrapped=inner is not None, names=names)
+    return Bound(method, "tool", Validator(parameters), result, wrapped=inner is not None, names=names, task=task)
 
 
 def _extra(name: str, *, trusted: bool) -> Bound:

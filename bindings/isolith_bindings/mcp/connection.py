@@ -24,6 +24,7 @@ from isolith_bindings.mcp.descriptions import Server, StdioServer
 from isolith_bindings.mcp.failures import BadAnswer, ConnectionBroke, ProtocolError, StartFailed
 from isolith_bindings.mcp.http import BROKE, FAILURE, TOO_LARGE, http_streams
 from isolith_bindings.mcp.stdio import Program, stdio_streams
+from isolith_bindings.mcp.tasks import Offered
 from isolith_bindings.mcp.wire import Exchange, Tap, current_exchange
 from isolith_bindings.secrets import redact
 
@@ -165,6 +166,7 @@ class Connection:
             log_level=self.terms.log_level,
             message_handler=self._notice,
             client_info=types.Implementation(name="isolith", version="0.1.0"),
+            extensions=(Offered(),),
         )
 
     def _transport(self) -> AbstractAsyncContextManager[Streams]:
@@ -298,6 +300,12 @@ class Connection:
         if exchange.result is None:
             raise BadAnswer("the answer was lost")
         return exchange.result
+
+    async def tell(self, request: types.Request[Any, Any]) -> None:
+        """Send a request whose answer nobody waits for, but for a moment in which it leaves."""
+        task = asyncio.create_task(self.request(request, timeout_s=_CLOSE_S))
+        self._keep(task)
+        await asyncio.wait({task}, timeout=CANCEL_S)
 
     def _keep(self, task: asyncio.Task[Any]) -> None:
         self._loose.add(task)

@@ -209,6 +209,9 @@ class Life:
         # A server of prompts alone says so, and refuses to list tools.
         listing = Listing(()) if declared.tools is None and capabilities else await all_pages(fetch, "tools")
         modern = connection.era == "modern"
+        tasks = declared.tasks.requests if declared.tasks is not None else None
+        if tasks is not None and tasks.tools is not None and tasks.tools.call is not None:
+            capabilities.add("tasks")
         read = functools.partial(read_catalogue, listing, capabilities, modern=modern, trusted=self.plan.trusted)
         # Thousands of tools take a second.
         catalogue = read() if len(listing.entries) <= _MANY else await asyncio.to_thread(read)

@@ -74,9 +74,15 @@ def test_an_argument_for_a_header_that_cannot_be_one_excludes_its_tool() -> None
     assert read(header({"type": "string", "x-mcp-header": "Region"})).excluded == {}
 
 
-def test_a_tool_that_is_only_a_task_is_left_out() -> None:
-    assert "task" in read({"name": "a", "execution": {"taskSupport": "required"}}).excluded["a"]
-    assert read({"name": "a", "execution": {"taskSupport": "optional"}}).excluded == {}
+def test_a_tool_that_is_only_a_task_is_left_out_where_its_server_has_no_tasks() -> None:
+    required: Entry = {"name": "a", "execution": {"taskSupport": "required"}}
+    optional: Entry = {"name": "a", "execution": {"taskSupport": "optional"}}
+    assert "task" in read(required, modern=False).excluded["a"]
+    assert read(optional, modern=False).excluded == {}
+    assert read(required, modern=False, capabilities=("tasks",)).bound["a"].task
+    assert not read(optional, modern=False, capabilities=("tasks",)).bound["a"].task
+    # Since 2026-07-28 that is the server's to decide, call by call.
+    assert not read(required).bound["a"].task
 
 
 def wrapper(inner: object, **more: object) -> dict[str, object]:
