@@ -101,7 +101,7 @@ def nothing_runs(patch: pytest.MonkeyPatch) -> None:
 
 def no_recursion(patch: pytest.MonkeyPatch) -> None:
     """CPython's own check is in the guest, where no test reaches: as if what it ends had come to an end by itself."""
-    [trip] = self_test.TRIPS
+    [trip] = list(self_test.TRIPS)
     patch.setattr(self_test, "TRIPS", (replace(trip, script="def f(): return 1\nf()"),))
 
 
