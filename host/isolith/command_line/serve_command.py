@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from isolith.code_mode import CodeMode
-from isolith.command_line import command
+from isolith.command_line import command, oauth_options
 from isolith.command_line.command import Configured, Connect, QuestionsOption, TypesOption, guarded
 from isolith.command_line.kept_runs import journal_url, journalled, link_key, origin_of
+from isolith.command_line.oauth_options import OAuthServer, oauth_server
 from isolith.errors import UsageError
 from isolith.instructions import DEFAULT_TOKENS, Shown
 
@@ -23,7 +24,8 @@ class Address:
 
     `hosts`: by which names it may be asked for, beyond those of this machine. `auth`: whether a token is asked for.
     `rate`: requests a second of one principal. `runs`: of one principal at a time. `grace_s`: how long runs may go on
-    after a signal, before they are left to whoever has the journal next.
+    after a signal, before they are left to whoever has the journal next. `oauth`: whose tokens let in, where it is not
+    the journal's.
     """
 
     host: str
@@ -33,6 +35,7 @@ class Address:
     rate: float = 100.0
     runs: int = 64
     grace_s: float = 20.0
+    oauth: OAuthServer | None = None
 
     @property
     def local(self) -> bool:
@@ -96,6 +99,9 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     allow_host: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A host name HTTP is asked for by, beyond this machine's.")
     ] = None,
+    oauth_issuer: oauth_options.Issuer = None,
+    oauth_resource: oauth_options.Resource = None,
+    oauth_client: oauth_options.Client = None,
     specs: Connect = None,
     configured: Configured = None,
     policy: Annotated[
@@ -118,8 +124,11 @@ def serve(  # noqa: PLR0913 - one parameter a flag
 ) -> None:
     """Serve what is connected to MCP clients: execute, search, describe, resume. Starts at the policy `careful`."""
     address = entrance(http, allow_host or [], stdio=stdio, auth=not no_auth)
+    oauth = oauth_server(oauth_issuer, oauth_resource, oauth_client, auth=not no_auth, public=bool(allow_host))
     if address is not None:
-        address = replace(address, rate=rate, runs=runs, grace_s=grace)
+        address = replace(address, rate=rate, runs=runs, grace_s=grace, oauth=oauth)
+    elif oauth is not None:
+        raise UsageError("`--oauth-issuer` is about `--http`, which is not given")
     shown = Shown(catalog_tokens, tuple(pinned or ()))
     config = command.read_configuration(configured)
     careful = policy or (None if config and config.config.policy else "careful")

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import socket
 import sys
-from contextlib import redirect_stdout
+from contextlib import AsyncExitStack, redirect_stdout
 from typing import TYPE_CHECKING
 
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from isolith.command_line.kept_runs import chosen
+from isolith.command_line.oauth_options import verifier_of
 from isolith.errors import UsageError
 from isolith.folders import data_folder
-from isolith.http.app import MCP_PATH, App, Door
+from isolith.http.app import MCP_PATH, App, Door, OAuth
 from isolith.http.rates import Limits
 from isolith.http.server import WebServer
 from isolith.key_file import kept_key
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcp.server import Server
+    from mcp.server.auth.provider import TokenVerifier
 
     from isolith.code_mode import CodeMode
     from isolith.command_line.serve_command import Address
@@ -96,23 +98,38 @@ async def _on_stdio(server: Server) -> None:
 async def _on_http(code_mode: CodeMode, server: Server, address: Address, say: Callable[[str], None]) -> None:
     listening = _listen(address)
     host, port = listening.getsockname()[:2]
+    where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    async with AsyncExitStack() as closed:
+        verifier, oauth = _who_may(code_mode, address, f"{where}{MCP_PATH}", closed)
+        requests = max(256, 2 * address.runs)
+        limits = Limits(address.rate, max(1, round(address.rate * 4)), requests, address.runs)
+        app = App(code_mode, Door(security_of(address), verifier, limits, oauth), server)
+        say(f"isolith: serving {where}{MCP_PATH}")
+        say(f"isolith: the API is {where}/v1, described at {where}/v1/openapi.json")
+        if verifier is None:
+            say("isolith: whoever reaches this machine's ports may run scripts and decide: `--no-auth` was given")
+        elif oauth is not None:
+            say(f"isolith: who has a token of {oauth.issuer} for {oauth.resource} is let in")
+        elif not await (await code_mode.runs()).journal.tokens.find():
+            say("isolith: there is no token yet, so nobody is let in: isolith tokens create NAME --scope execute")
+        with redirect_stdout(sys.stderr):
+            await WebServer(app, address.grace_s).run_on(listening)
+
+
+def _who_may(
+    code_mode: CodeMode, address: Address, served: str, closed: AsyncExitStack
+) -> tuple[TokenVerifier | None, OAuth | None]:
+    """Who judges tokens, and where clients get them where they are not the journal's."""
+    if address.oauth is not None:
+        oauth = OAuth(address.oauth.issuer, address.oauth.resource or served)
+        verifier, known = verifier_of(address.oauth, oauth.resource)
+        closed.push_async_callback(known.aclose)
+        return verifier, oauth
 
     async def journal() -> Journal:
         return (await code_mode.runs()).journal
 
-    verifier = JournalVerifier(journal) if address.auth else None
-    requests = max(256, 2 * address.runs)
-    limits = Limits(address.rate, max(1, round(address.rate * 4)), requests, address.runs)
-    app = App(code_mode, Door(security_of(address), verifier, limits), server)
-    where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    say(f"isolith: serving {where}{MCP_PATH}")
-    say(f"isolith: the API is {where}/v1, described at {where}/v1/openapi.json")
-    if verifier is None:
-        say("isolith: whoever reaches this machine's ports may run scripts and decide: `--no-auth` was given")
-    elif not await (await journal()).tokens.find():
-        say("isolith: there is no token yet, so nobody is let in: isolith tokens create NAME --scope execute")
-    with redirect_stdout(sys.stderr):
-        await WebServer(app, address.grace_s).run_on(listening)
+    return (JournalVerifier(journal) if address.auth else None), None
 
 
 def _listen(address: Address) -> socket.socket:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
-from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -27,7 +26,6 @@ from isolith.http.openapi import openapi
 from isolith.http.problems import Problem, problem_of
 from isolith.http.rates import Limits, Rates
 from isolith.mcp.room import ROOM, NoRoom
-from isolith.tokens.access import SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from mcp.server import Server
     from mcp.server.auth.provider import TokenVerifier
     from mcp.server.transport_security import TransportSecuritySettings
+    from pydantic import AnyHttpUrl
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -137,9 +136,11 @@ def _mcp(manager: StreamableHTTPSessionManager, house: House, door: Door) -> lis
     described: list[Route] = []
     where = None
     if door.oauth is not None:
-        resource = AnyHttpUrl(door.oauth.resource)
+        # As text: clients compare these letter by letter, and a URL of pydantic's has a slash that was not there.
+        resource, issuer = cast("AnyHttpUrl", door.oauth.resource), cast("AnyHttpUrl", door.oauth.issuer)
         where = build_resource_metadata_url(resource)
-        described = create_protected_resource_routes(resource, [AnyHttpUrl(door.oauth.issuer)], list(SCOPES))
+        # Clients ask for every scope that is named here: none of them is to decide about its own calls.
+        described = create_protected_resource_routes(resource, [issuer], ["execute"], "Isolith")
     closed = AuthContextMiddleware(RequireAuthMiddleware(app, ["execute"], where))
     return [Route(MCP_PATH, closed), *described]
 

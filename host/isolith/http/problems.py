@@ -24,6 +24,7 @@ from isolith.journal.errors import (
     WrongStatus,
 )
 from isolith.outcome import Kind
+from isolith.tokens.errors import NotJudged
 from isolith_bindings.errors import CallError
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def _busy(_: Exception) -> Problem:
 _FORESEEN: Final[dict[type[Exception], Callable[[Exception], Problem]]] = {
     UnknownEntry: lambda error: not_found(str(error)),
     JournalUnavailable: _unavailable,
+    NotJudged: lambda error: Problem(503, "unavailable", str(error), "tool_unavailable", {"Retry-After": "5"}),
     Leased: _busy,
     TooLarge: lambda error: Problem(413, "too-large", str(error)),
     AlreadyDecided: lambda error: Problem(409, "already-decided", str(error)),
