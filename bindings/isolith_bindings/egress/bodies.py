@@ -23,7 +23,7 @@ class Body:
         self._cap, self._limit = cap, max(cap, limit)
         self._turn = turn
         self._kept = bytearray()
-        self._waiting = bytearray()
+        self._waiting: bytearray = bytearray()
         self.file: ByteFile | None = None
         self.truncated = False
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from email.message import Message
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qsl
 
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.bodies import is_binary, kind_of
-from isolith_bindings.openapi.media import essence, is_range, kind, parameter
+from isolith_bindings.openapi.media import covers, essence, is_range, kind, parameter
 from isolith_bindings.openapi.responses import match
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def as_data(operation: Operation, response: Response, value: object) -> object:
     raise CallError(
         "invalid_result",
         f"{operation.name}: {response.file.size:,} bytes are too long for a value; they are kept as an artifact",
-        data=value["artifact"],
+        data=cast("dict[str, object]", value)["artifact"],
         hint="ask for smaller pages, or read the artifact of the error's `.data` in pieces: `.read(offset, size)`",
     )
 
@@ -96,15 +96,8 @@ def check(operation: Operation, response: Response, value: object, checker: Chec
 
 def documented(media: tuple[Media, ...], told: str) -> Media | None:
     """The documented media type that an answer's is: the same, or the narrowest range that it is in."""
-    plain = essence(told)
     by_width = sorted(media, key=lambda item: (is_range(item.type), essence(item.type) == "*/*"))
-    return next((item for item in by_width if _covers(essence(item.type), plain)), None)
-
-
-def _covers(pattern: str, plain: str) -> bool:
-    if pattern in {plain, "*/*", "*"}:
-        return True
-    return pattern.endswith("/*") and plain.startswith(pattern[:-1])
+    return next((item for item in by_width if covers(item.type, told)), None)
 
 
 def _documented_type(operation: Operation, status: int) -> str:

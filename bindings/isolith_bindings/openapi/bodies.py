@@ -143,7 +143,7 @@ def _encodings(content: Node, schemas: Schemas) -> dict[str, Encoding]:
         style = told.get("style")
         explode = told.get("explode")
         found[name] = Encoding(
-            media=node.text("contentType").partition(",")[0].strip() or None,
+            media=tuple(each.strip() for each in node.text("contentType").split(",") if each.strip()),
             style=cast("Style", style) if style in get_args(Style) else None,
             explode=explode if isinstance(explode, bool) else None,
             reserved=told.get("allowReserved") is True,

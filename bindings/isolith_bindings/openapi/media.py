@@ -45,6 +45,12 @@ def kind(media: str) -> Kind:
     return "binary"
 
 
+def covers(pattern: str, media: str) -> bool:
+    """Whether a media type or range (`image/*`) holds a media type, whatever their parameters."""
+    wanted, plain = essence(pattern), essence(media)
+    return wanted in {plain, "*/*", "*"} or (wanted.endswith("/*") and plain.startswith(wanted[:-1]))
+
+
 def is_range(media: str) -> bool:
     """Whether it stands for many types, as `*/*` and `image/*` do."""
     return "*" in essence(media)

@@ -39,10 +39,11 @@ class Parameter:
 class Encoding:
     """How one property of a form or multipart body is written, where the document says so.
 
-    `headers`: those of a part in a multipart body whose value the document fixes.
+    `media`: the types that a part may have, the usual one first. `headers`: those of a part in a multipart body whose
+    value the document fixes.
     """
 
-    media: str | None = None
+    media: tuple[str, ...] = ()
     style: Style | None = None
     explode: bool | None = None
     reserved: bool = False

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.openapi.bodies import is_binary, kind_of
-from isolith_bindings.openapi.media import is_range, parameter
+from isolith_bindings.openapi.media import covers, is_range, parameter
 from isolith_bindings.openapi.model import Encoding, Media, Schema
 from isolith_bindings.openapi.styles import UnsendableError, compact, form_encode, pairs, scalar
 from isolith_bindings.openapi.tree import is_container, is_list, is_mapping
@@ -84,7 +84,7 @@ def _form(media: Media, value: object, read: ReadArtifact) -> Iterator[tuple[str
             style = encoding.style or "form"
             explode = encoding.explode if encoding.explode is not None else style == "form"
             found = pairs(name, item, style, explode=explode, encode=form_encode)
-        elif encoding.media is None and _is_flat_list(item):
+        elif not encoding.media and _is_flat_list(item):
             found = pairs(name, item, "form", explode=True, encode=form_encode)
         else:
             found = [(form_encode(name), form_encode(_text(item)))]
@@ -122,11 +122,13 @@ def _multipart(
 
 def _part(name: str, value: object, encoding: Encoding, read: ReadArtifact, *, file: bool) -> bytes:
     disposition = f'form-data; name="{_quoted(name)}"'
-    mime = encoding.media if encoding.media and not is_range(encoding.media) else None
+    mime = next((each for each in encoding.media if not is_range(each)), None)
     if is_content(value) or (file and isinstance(value, str)):
+        own = value.mime if isinstance(value, ArtifactRef) else OCTETS
         filename = value.name if isinstance(value, ArtifactRef) and value.name else name
         disposition += f'; filename="{_quoted(filename)}"'
-        mime = mime or (value.mime if isinstance(value, ArtifactRef) else OCTETS)
+        # Of several types that a part may have it is its own, which whoever kept the bytes has said.
+        mime = own if mime is None or any(covers(each, own) for each in encoding.media) else mime
         body = content(value, read)
     else:
         data = plain(value, read)

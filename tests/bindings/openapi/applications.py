@@ -57,3 +57,32 @@ def django_app() -> Asgi:
     )
     django.setup()
     return cast("Asgi", get_asgi_application())
+
+
+def receiving_app(document: dict[str, object]) -> Asgi:
+    """A Starlette application that serves the document, and answers a form with what python-multipart made of it.
+
+    A part is its name, its file name, its media type, its other headers and its content.
+    """
+    from starlette.applications import Starlette
+    from starlette.datastructures import UploadFile
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
+    async def describe(_request: Request) -> JSONResponse:
+        return JSONResponse(document)
+
+    async def receive(request: Request) -> JSONResponse:
+        parts: list[list[object]] = []
+        async with request.form() as form:
+            for name, part in form.multi_items():
+                if isinstance(part, UploadFile):
+                    others = {key: value for key, value in part.headers.items() if not key.startswith("content-")}
+                    content = (await part.read()).decode("latin-1")
+                    parts.append([name, part.filename, part.content_type, others, content])
+                else:
+                    parts.append([name, None, None, {}, part])
+        return JSONResponse(parts)
+
+    return Starlette(routes=[Route("/openapi.json", describe), Route("/upload", receive, methods=["POST"])])

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from email.parser import BytesParser
 from typing import TYPE_CHECKING
 
-from tests.bindings.openapi.exchanges import body, post, refused, run, sent
+import pytest
+from tests.bindings.openapi.applications import receiving_app
+from tests.bindings.openapi.asgi import started
+from tests.bindings.openapi.bench import a_document
+from tests.bindings.openapi.exchanges import JSON_ANY, body, post, refused, run, sent
 
 if TYPE_CHECKING:
     from tests.bindings.openapi.bench import Client
@@ -80,3 +86,65 @@ def test_a_header_of_a_part_is_no_other_part() -> None:
     headers = {"X-A": {"schema": {"const": "a\r\n\r\nsmuggled"}}}
     document = post(body("multipart/form-data", schema, encoding={"note": {"headers": headers}}))
     assert "is nothing that the head of a part may hold" in refused(document, "make", note="a").message
+
+
+RECEIVED = {
+    "file": {"type": "string", "format": "binary"},
+    "picture": {"type": "string", "format": "binary"},
+    "table": {"type": "string", "format": "binary"},
+    "many": {"type": "array", "items": {"type": "string", "format": "binary"}},
+    "note": {"type": "string"},
+    "data": {"type": "object"},
+}
+ENCODING = {
+    "picture": {"contentType": "image/png, image/jpeg", "headers": {"X-Kind": {"schema": {"const": "portrait"}}}},
+    "table": {"contentType": "text/csv"},
+}
+
+
+def received(use: Callable[[Client], Awaitable[object]]) -> object:
+    """What another's parser finds in a body that is sent over a socket."""
+    parts = body("multipart/form-data", {"type": "object", "properties": RECEIVED}, encoding=ENCODING)
+    operation = {"operationId": "make", "requestBody": parts, "responses": JSON_ANY}
+    document = a_document({"/upload": {"post": operation}}, servers=[{"url": "/"}])
+
+    async def within() -> object:
+        async with started(receiving_app(document), "/openapi.json") as client:
+            return await use(client)
+
+    return asyncio.run(within())
+
+
+def test_a_script_chooses_name_and_type_of_a_part_by_its_artifact() -> None:
+    async def use(client: Client) -> object:
+        keep = client.artifacts.keep
+        return await client.call(
+            "make",
+            file=keep(b"PK\x00", mime="application/zip", name='été "1".zip'),
+            many=[keep(b"1", mime="text/plain", name="one.txt"), b"2"],
+            note="ü",
+            data={"a": [1]},
+        )
+
+    assert received(use) == [
+        ["file", "été %221%22.zip", "application/zip", {}, "PK\x00"],
+        ["many", "one.txt", "text/plain", {}, "1"],
+        ["many", "many", "application/octet-stream", {}, "2"],
+        ["note", None, None, {}, "ü"],
+        ["data", None, None, {}, '{"a":[1]}'],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mime", "sent_as"),
+    [("image/jpeg", "image/jpeg"), ("image/png", "image/png"), ("application/octet-stream", "image/png")],
+)
+def test_of_the_types_that_the_document_allows_it_is_the_artifacts_own_else_the_first(mime: str, sent_as: str) -> None:
+    async def use(client: Client) -> object:
+        picture = client.artifacts.keep(b"...", mime=mime, name="me")
+        return await client.call("make", picture=picture, table=b"a,b")
+
+    assert received(use) == [
+        ["picture", "me", sent_as, {"x-kind": "portrait"}, "..."],
+        ["table", "table", "text/csv", {}, "a,b"],
+    ]
