@@ -108,7 +108,7 @@ _LISTS: dict[str, type[types.ListResourcesRequest | types.ListResourceTemplatesR
 
 
 async def _list(connection: Connection, bound: Bound, context: CallContext) -> object:
-    """All entries, or one page of them."""
+    """All entries, or one page of them. What its server says may be believed for a while is asked for after that."""
     extra = next(extra for extra in EXTRAS if extra.kind == bound.kind)
     request = _LISTS[bound.kind]
 
@@ -123,5 +123,11 @@ async def _list(connection: Connection, bound: Bound, context: CallContext) -> o
         return {"items": page.get(extra.key), "cursor": page.get("nextCursor")}
     if context.variant == "raw":
         return await fetch(None)
+    lists = connection.lists
+    known, since = lists.get(bound.kind), lists.changes
+    if known is not None:
+        return known
     listing = await all_pages(fetch, extra.key, identified_by=extra.identified_by)
+    if connection.era == "modern":
+        lists.keep(bound.kind, listing.entries, listing.freshness, since)
     return [dict(entry) for entry in listing.entries]

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from isolith_bindings.errors import CallError
 from isolith_bindings.mcp.descriptions import Server, StdioServer
 from isolith_bindings.mcp.failures import BadAnswer, ConnectionBroke, ProtocolError, StartFailed
+from isolith_bindings.mcp.freshness import Lists
 from isolith_bindings.mcp.http import BROKE, FAILURE, TOO_LARGE, http_streams
 from isolith_bindings.mcp.stdio import Program, stdio_streams
 from isolith_bindings.mcp.tasks import Offered
@@ -43,6 +44,7 @@ for _name in ("mcp", "client"):
 
 Era = Literal["modern", "legacy"]
 Report = Literal["tools", "prompts", "resources"]
+_REPORTS: tuple[Report, ...] = ("tools", "prompts", "resources")
 
 CANCEL_S = 0.25
 """Seconds that a cancelled request is given to tell the server, before it is left to do so by itself."""
@@ -94,6 +96,7 @@ class Connection:
     server: Server
     callbacks: Callbacks
     terms: Terms
+    lists: Lists = field(default_factory=Lists)
     program: Program = field(default_factory=Program)
     logs: deque[LogLine] = field(default_factory=lambda: deque[LogLine](maxlen=_MOST_LOGS))
     lost: str | None = None
@@ -213,26 +216,34 @@ class Connection:
 
     async def _notice(self, message: types.ServerNotification | Exception) -> None:
         if isinstance(message, types.ToolListChangedNotification):
-            self.callbacks.changed("tools")
+            self._changed("tools")
         elif isinstance(message, types.PromptListChangedNotification):
-            self.callbacks.changed("prompts")
+            self._changed("prompts")
         elif isinstance(message, types.ResourceListChangedNotification):
-            self.callbacks.changed("resources")
+            self._changed("resources")
+
+    def _changed(self, report: Report) -> None:
+        self.lists.forget(report)
+        self.callbacks.changed(report)
 
     def _listen(self) -> None:
         declared = self.client.session.server_capabilities
-        changes = declared is not None and declared.tools is not None and declared.tools.list_changed is True
-        if self.era == "modern" and changes:
-            self._keep(asyncio.create_task(self._subscribe()))
+        told: list[Report] = [name for name in _REPORTS if getattr(getattr(declared, name, None), "list_changed", None)]
+        if self.era == "modern" and told:
+            self._keep(asyncio.create_task(self._subscribe(told)))
 
-    async def _subscribe(self) -> None:
+    async def _subscribe(self, told: list[Report]) -> None:
         """Hold a stream of changes open (2026-07-28); what was missed between two streams is listed anew."""
         client, pause, again = self.client, 1.0, False
         while self.lost is None:
             try:
-                async with client.listen(tools_list_changed=True) as events:
-                    if again:
-                        self.callbacks.changed("tools")
+                async with client.listen(
+                    tools_list_changed="tools" in told,
+                    prompts_list_changed="prompts" in told,
+                    resources_list_changed="resources" in told,
+                ) as events:
+                    for report in told if again else ():
+                        self._changed(report)
                     pause = 1.0
                     async for _ in events:
                         pass

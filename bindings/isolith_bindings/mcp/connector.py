@@ -152,7 +152,10 @@ class McpServer:
     async def ready(self, timeout_s: float = 30.0) -> bool:
         """Wait until it is known what the server offers; False if it could not be reached, or takes longer."""
         self._begin()
-        return await self._started().listed(timeout_s)
+        life = self._started()
+        if life.catalogue is not None:
+            await life.refresh(timeout_s)
+        return await life.listed(timeout_s)
 
     async def aclose(self) -> None:
         """Stop the server, and all that was started for it. Idempotent."""
@@ -222,6 +225,7 @@ class McpServer:
     async def _bound(self, method: Method, tool: str, context: CallContext) -> Bound:
         self._begin()
         life = self._started()
+        await life.refresh(context.deadline_s)
         bound = self._catalogue.bound.get(method.name)
         if bound is None and not await life.listed(context.deadline_s):
             raise unavailable(self.name, str(life.failure) if life.failure else "it has not answered yet")

@@ -19,6 +19,7 @@ from isolith_bindings.mcp.catalogue import Catalogue, read_catalogue
 from isolith_bindings.mcp.connection import Callbacks, Connection, Report, Terms
 from isolith_bindings.mcp.descriptions import HttpServer
 from isolith_bindings.mcp.failures import BadAnswer, ConnectionBroke, ProtocolError, StartFailed
+from isolith_bindings.mcp.freshness import Lists
 from isolith_bindings.mcp.listing import Listing, all_pages
 from isolith_bindings.mcp.oauth import authentication
 from isolith_bindings.mcp.pool import Pool
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
+    from isolith_bindings.mcp.freshness import Kept
     from isolith_bindings.mcp.options import Plan
 
 _log = logging.getLogger(__name__)
@@ -46,6 +48,32 @@ _QUIET_S = 0.05
 _MANY = 200
 _SETTLE_S = 5.0
 _LONGEST_ABOUT = 4_000
+_AGAIN_S = 5.0
+_HEADER = "x-mcp-header"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Tools:
+    """A list of tools: until when it may be believed, of which server, and whether by other connections as well."""
+
+    until: float
+    server: object
+    anyones: bool
+
+    @classmethod
+    def of(cls, listing: Listing, connection: Connection, now: float) -> _Tools | None:
+        """None where its server does not say how long."""
+        said = listing.freshness
+        if said.ttl_s == 0:
+            return None
+        # What of the arguments goes into headers, the SDK knows of what it has listed itself.
+        anyones = said.public and _HEADER not in repr([entry.get("inputSchema") for entry in listing.entries])
+        return cls(now + said.ttl_s, _identity(connection), anyones)
+
+
+def _identity(connection: Connection) -> object:
+    session = connection.client.session
+    return (connection.era, session.protocol_version, session.server_info, session.server_capabilities)
 
 
 class Life:
@@ -70,6 +98,8 @@ class Life:
         self.told = asyncio.Event()
         self.questions: dict[Connection, Questions] = {}
         self.lost: str | None = None
+        self._lists: dict[str, Kept] = {}
+        self._tools: _Tools | None = None
         self._publish = publish
         self._mourn = mourn
         self._auth: httpx2.Auth | None = None
@@ -113,6 +143,8 @@ class Life:
 
     async def renew(self) -> Connection:
         """Stop what runs, and start and list anew, at once. Raises StartFailed, and CallError of a credential."""
+        self._tools = None
+        self._lists.clear()
         await self.pool.release(lambda _: True)
         self.backoff.reset()
         return await self.pool.warm(self._warm_key)
@@ -174,13 +206,14 @@ class Life:
         terms = Terms(
             self.plan.options.start_s, "legacy" if self._legacy else None, self.plan.options.log_level, self._auth
         )
-        connection = Connection(self.plan.server, callbacks, terms)
+        connection = Connection(self.plan.server, callbacks, terms, Lists(self._lists, self.now))
         await connection.open()
         self.questions[connection] = questions
         # What was old yesterday need not be probed for today; a newer server still answers the old way.
         self._legacy = connection.lost is None and connection.era == "legacy"
         try:
-            await self.list_tools(connection)
+            if not self._known_of(connection):
+                await self.list_tools(connection)
         except (ConnectionBroke, ProtocolError, BadAnswer) as error:
             await connection.close()
             raise StartFailed(f"{self.plan.server.place} does not list its tools: {error}") from error
@@ -189,11 +222,25 @@ class Life:
             raise
         return connection
 
-    async def settle(self, connection: Connection) -> None:
+    def _known_of(self, connection: Connection) -> bool:
+        """Whether what this server offers was read already, by a connection that read it for everyone."""
+        known = self._tools
+        return (
+            known is not None and known.anyones and self.now() < known.until and known.server == _identity(connection)
+        )
+
+    async def refresh(self, timeout_s: float = _SETTLE_S) -> None:
+        """Read the tools anew where their time is over; what is known counts until that is done."""
+        member = next((member for member in self.pool.members if member.connection is not None), None)
+        if self._tools is not None and self.now() >= self._tools.until and member is not None and member.connection:
+            self._changed(member.connection, "tools")
+            await self.settle(member.connection, timeout_s)
+
+    async def settle(self, connection: Connection, timeout_s: float = _SETTLE_S) -> None:
         """Let a list that the server said has changed be read, if it said so; at most a few seconds."""
         if connection in self._stale:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_SETTLE_S):
+                async with asyncio.timeout(min(timeout_s, _SETTLE_S)):
                     while connection in self._stale or connection is self._listing:
                         await self._listed_again.wait()
 
@@ -219,6 +266,7 @@ class Life:
         changing = declared.tools is not None and declared.tools.list_changed is True
         catalogue = dataclasses.replace(catalogue, about=about[:_LONGEST_ABOUT], changing=changing)
         self.catalogue = catalogue
+        self._tools = _Tools.of(listing, connection, self.now()) if modern else None
         self._publish(catalogue)
         self.told.set()
 
@@ -238,6 +286,8 @@ class Life:
         if connection.closing or self._closed or member is None or not member.opened:
             return
         self.lost = connection.lost
+        # What is started in its place may be another version of it, whatever it had said.
+        self._tools = None
         self.backoff.ended(self.now() - born, self.now())
         if member.served and self.plan.sharing.scope != "shared":
             self._mourn(member.key, connection.lost or "")
@@ -264,6 +314,8 @@ class Life:
             await self.list_tools(connection)
         except (ConnectionBroke, ProtocolError, BadAnswer):
             # What was listed last still counts; a connection that broke is listed when it is back.
+            if self._tools is not None:
+                self._tools = dataclasses.replace(self._tools, until=max(self._tools.until, self.now() + _AGAIN_S))
             return
         finally:
             self._listing = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from mcp_types import INVALID_PARAMS
 
 from isolith_bindings.mcp.failures import BadAnswer, ProtocolError
+from isolith_bindings.mcp.freshness import UNSAID, Freshness, freshness_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -21,10 +22,11 @@ Entry = dict[str, object]
 
 @dataclass(frozen=True)
 class Listing:
-    """What was listed, in the server's order; `problems` in plain words."""
+    """What was listed, in the server's order; `problems` in plain words; `freshness` as its pages say."""
 
     entries: tuple[Entry, ...]
     problems: tuple[str, ...] = ()
+    freshness: Freshness = UNSAID
 
 
 async def all_pages(
@@ -47,12 +49,14 @@ async def _walk(
     problems: list[str] = []
     cursor: str | None = None
     seen: set[str] = set()
+    pages: list[Mapping[str, object]] = []
     for number in range(1, MAX_PAGES + 1):
         page = await fetch(cursor)
+        pages.append({name: page.get(name) for name in ("ttlMs", "cacheScope")})
         _take(page, key, identified_by, entries, problems)
         following = page.get("nextCursor")
         if not isinstance(following, str) or not following:
-            return Listing(tuple(entries.values()), tuple(problems))
+            break
         if following in seen:
             problems.append(f"its pages go in a circle: page {number} leads back; what was listed until then counts")
             break
@@ -63,7 +67,7 @@ async def _walk(
         cursor = following
     else:
         problems.append(f"it has more than {MAX_PAGES:,} pages of {key}: the rest is left out")
-    return Listing(tuple(entries.values())[:MAX_ENTRIES], tuple(problems))
+    return Listing(tuple(entries.values())[:MAX_ENTRIES], tuple(problems), freshness_of(pages))
 
 
 def _take(
