@@ -2,15 +2,16 @@
 
 server = FastMCP("mine")
 server.mount(fastmcp_server(code_mode))
+server.mount(fastmcp_server(code_mode, namespace="scripts"), namespace="scripts")  # or under one: named in both places
 
-Needs FastMCP: `pip install isolith[fastmcp]`. Under a `namespace` FastMCP renames resources, too, but not the links in
-answers: mount it without one where artifacts are read.
+Needs FastMCP: `pip install isolith[fastmcp]`. Under a namespace FastMCP renames tools and resources, but nothing within
+an answer: the links to artifacts are written for it here.
 """
 
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import anyio
 from fastmcp.client.transports.base import ClientTransport, TransportOptions
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fastmcp.client.transports.base import SessionKwargs
     from mcp import ClientSession
     from mcp.server import Server
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from typing_extensions import Unpack
 
     from isolith.code_mode import CodeMode
@@ -34,13 +36,36 @@ if TYPE_CHECKING:
 def fastmcp_server(
     code_mode: CodeMode,
     *,
+    namespace: str | None = None,
     session_key: str | None = None,
     ask_client: bool = False,
     state_key: bytes | None = None,
 ) -> FastMCP:
-    """The MCP server over an open `CodeMode` in both eras, with questions and progress. Options as of `mcp_server`."""
+    """The MCP server over an open `CodeMode` in both eras, with questions and progress.
+
+    `namespace`: the one that it will be mounted under, `outer/inner` where that server is mounted again. Other options
+    as of `mcp_server`.
+    """
     server = mcp_server(code_mode, session_key=session_key, ask_client=ask_client, state_key=state_key)
+    if namespace is not None:
+        server.middleware.append(_Renamed(namespace))
     return create_proxy(_InMemory(server), name="isolith")
+
+
+class _Renamed:
+    """Middleware of the SDK's: links in answers as FastMCP publishes them under a namespace."""
+
+    def __init__(self, namespace: str) -> None:
+        self._namespace = namespace
+
+    async def __call__(self, ctx: ServerRequestContext, call_next: CallNext) -> HandlerResult:
+        """One request. What a handler gave is in its wire form by now."""
+        result = await call_next(ctx)
+        content = cast("list[dict[str, str]]", result.get("content", [])) if isinstance(result, dict) else []
+        for block in content:
+            if block["type"] == "resource_link":
+                block["uri"] = block["uri"].replace("://", f"://{self._namespace}/", 1)
+        return result
 
 
 class _InMemory(ClientTransport):

@@ -39,6 +39,23 @@ async def test_tools_and_resources_are_there_and_links_lead_to_them(code_mode: C
     assert b64decode(content.blob) == b"kept"
 
 
+@pytest.mark.parametrize("names", [("scripts",), ("outer", "inner")])
+async def test_links_lead_there_under_a_namespace_too(code_mode: CodeMode, mode: str, names: tuple[str, ...]) -> None:
+    server = fastmcp_server(code_mode, namespace="/".join(names))
+    for name in reversed(names):
+        around: FastMCP = FastMCP(name)
+        around.mount(server, namespace=name)
+        server = around
+    async with Client(server, mode=mode) as client:
+        made = await client.call_tool(f"{'_'.join(names)}_execute", {"code": "artifact(b'kept', name='a.txt')\n6 * 7"})
+        assert (made.structured_content or {})["value"] == 42
+        link = next(block for block in made.content if block.type == "resource_link")
+        assert str(link.uri).startswith(f"isolith://{'/'.join(names)}/executions/")
+        (content,) = await client.read_resource(link.uri)
+    assert isinstance(content, BlobResourceContents)
+    assert b64decode(content.blob) == b"kept"
+
+
 async def test_a_cancelled_request_ends_the_run(mode: str) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
