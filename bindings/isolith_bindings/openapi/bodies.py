@@ -66,7 +66,7 @@ def read(node: Node, schemas: Schemas) -> Content | None:
         return None
     found: tuple[Field, ...] = ()
     if choosable(media) == () and not media[0].stream and kind_of(media[0]) in {"json", "form", "multipart"}:
-        found = _fields(node.child("content").child(media[0].type), schemas)
+        found = _fields(schemas.resolve(node.child("content").child(media[0].type)), schemas)
     return Content(media, required, node.where, found)
 
 
@@ -74,7 +74,8 @@ def contents(node: Node, schemas: Schemas) -> tuple[tuple[Media, ...], frozenset
     """The media types under `content`, best first, and the definitions that they refer to."""
     found: list[Media] = []
     uses: frozenset[str] = frozenset()
-    for name, content in node.entries("content"):
+    for name, entry in node.entries("content"):
+        content = schemas.resolve(entry)  # a reference to one of `components/mediaTypes`, since 3.2
         stream = content.get("itemSchema")
         told = stream or content.get("schema")
         schema, used = schemas.convert(told) if told else (None, frozenset[str]())

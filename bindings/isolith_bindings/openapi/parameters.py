@@ -69,7 +69,7 @@ def read(nodes: Iterable[Node], family: Family, schemas: Schemas) -> list[Found]
 
 def _read(node: Node, location: Location, schemas: Schemas) -> Found:
     told = node.mapping()
-    media, schema_node = _media(node)
+    media, schema_node = _media(node, schemas)
     schema, uses = schemas.convert(schema_node) if schema_node else ({}, frozenset[str]())
     fault = schemas.fault(uses)
     if fault:
@@ -96,10 +96,10 @@ def _read(node: Node, location: Location, schemas: Schemas) -> Found:
     return Found(parameter, node.text("description"), told.get("deprecated") is True)
 
 
-def _media(node: Node) -> tuple[str | None, Node | None]:
+def _media(node: Node, schemas: Schemas) -> tuple[str | None, Node | None]:
     """The media type that a parameter is written in, if any, and its schema."""
     for media, content in node.entries("content"):
-        return media, content.get("schema")
+        return media, schemas.resolve(content).get("schema")
     return None, node.get("schema")
 
 

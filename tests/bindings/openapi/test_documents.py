@@ -83,6 +83,27 @@ def test_3_2_has_more_methods_places_and_streams() -> None:
     assert found["read"].parameters[0].location == "querystring"
 
 
+def test_3_2_names_media_types_once_for_all() -> None:
+    named = {"$ref": "#/components/mediaTypes/Thing"}
+    paths = {
+        "/a": {
+            "post": {
+                "operationId": "make",
+                "parameters": [{"name": "q", "in": "query", "content": {"application/json": named}}],
+                "requestBody": {"required": True, "content": {"application/json": named}},
+                "responses": {"200": {"content": {"application/json": named}}},
+            },
+            "get": {"operationId": "lost", "responses": OK, "requestBody": {"content": {"a/b": {"$ref": "#/no"}}}},
+        }
+    }
+    thing = {"type": "object", "properties": {"x": {"type": "integer"}}}
+    api = compiled(written(a_document(paths, "3.2.0", components={"mediaTypes": {"Thing": {"schema": thing}}})))
+    made = operations(api)["make"]
+    assert made.arguments["properties"] == {"q": thing, "x": {"type": "integer"}}
+    assert made.returns == thing
+    assert [(name, "#/no" in why) for name, why in api.excluded.items()] == [("lost", True)]
+
+
 SWAGGER = {
     "swagger": "2.0",
     "host": "api.test",
