@@ -207,7 +207,7 @@ async def test_a_person_at_the_client_is_asked_what_a_server_asks(folder: Path) 
 
     server = {"command": sys.executable, "args": [str(BENCH)]}
     (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"bench": server}}))
-    more = ("--connect", "mcp.json", "--policy", "trusted", "--ask-client", "--questions", "pause")
+    more = ("--connect", "mcp.json", "--policy", "trusted", "--ask-client")
     async with Client(on_stdio(folder, *more), elicitation_callback=sure) as client:
         done = await client.call_tool("execute", {"code": "await bench.delete()"})
     assert outcome_of(done)["value"] == "accept True"

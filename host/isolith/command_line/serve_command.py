@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from isolith.code_mode import CodeMode
 from isolith.command_line import command, oauth_options
-from isolith.command_line.command import Configured, Connect, QuestionsOption, TypesOption, guarded
+from isolith.command_line.command import Configured, Connect, TypesOption, guarded
 from isolith.command_line.kept_runs import journal_url, journalled, link_key, origin_of
 from isolith.command_line.oauth_options import OAuthServer, oauth_server
 from isolith.errors import UsageError
@@ -114,7 +114,14 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     ask_client: Annotated[
         bool, typer.Option("--ask-client", help="Whoever answers at the client decides what waits, where it can ask.")
     ] = False,
-    questions: QuestionsOption = "decline",
+    questions: Annotated[
+        Literal["decline", "pause"] | None,
+        typer.Option(
+            "--questions",
+            help="What a server asks a person during a call: declined, or the run waits. [decline; with --ask-client:"
+            " pause, and the client is asked]",
+        ),
+    ] = None,
     types: TypesOption = "auto",
     catalog_tokens: Annotated[
         int,
@@ -129,6 +136,7 @@ def serve(  # noqa: PLR0913 - one parameter a flag
         address = replace(address, rate=rate, runs=runs, grace_s=grace, oauth=oauth)
     elif oauth is not None:
         raise UsageError("`--oauth-issuer` is about `--http`, which is not given")
+    pause = ask_client if questions is None else questions == "pause"
     shown = Shown(catalog_tokens, tuple(pinned or ()))
     config = command.read_configuration(configured)
     careful = policy or (None if config and config.config.policy else "careful")
@@ -137,11 +145,11 @@ def serve(  # noqa: PLR0913 - one parameter a flag
         policy=command.policy_of(careful, config),
         ceilings=config.config.granted if config else None,
         journal=journal_url(),
-        origin=origin_of(specs, configured, careful, pause=questions == "pause"),
+        origin=origin_of(specs, configured, careful, pause=pause),
         link_key=link_key,
         types=types,
         reverts=config.config.reverts if config else None,
-        questions="pause" if questions == "pause" else None,
+        questions="pause" if pause else None,
         warm=True,
     )
     from isolith.command_line.serving import serve_mcp  # noqa: PLC0415 - a second that no other command has to pay
