@@ -11,8 +11,10 @@ if it names the method without wildcards, and a `deny` stands. What is denied wh
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,6 +41,15 @@ class Decision:
     rule: str
     reason: str
     on_rejection: OnRejection = "raise"
+    by: Rule | None = field(default=None, compare=False, repr=False)
+    """The rule that decided; None where a preset or the method itself did."""
+
+    @property
+    def version(self) -> str:
+        """SHA-256 of what decided: another one where a person would be told something else, or the rule has changed."""
+        rule = None if self.by is None else self.by.model_dump_json()
+        said = json.dumps([self.action, self.reason, self.on_rejection, rule])
+        return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 class Policy(BaseModel):
@@ -126,7 +137,7 @@ def _ruled(number: int, rule: Rule, connector: Connector, method: Method, *, sur
     reason = rule.reason or f"{connector.name}.{method.name} fits {rule.described}"
     if not sure:
         reason += "; whether it does cannot be told, and then the stricter decision stands"
-    decision = Decision(rule.action, label, reason, rule.on_rejection if rule.action == "ask" else "raise")
+    decision = Decision(rule.action, label, reason, rule.on_rejection if rule.action == "ask" else "raise", rule)
     if method.policy == "ask" and rule.names(connector.name, method):
         return decision
     return _strictest([decision, _own(connector, method)])

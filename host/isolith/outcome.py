@@ -133,7 +133,7 @@ class PendingCall(_Record):
     method: str
     arguments: dict[str, object]
     digest: str
-    """Of the arguments, and of the questions: an answer holds for these and no others."""
+    """Of the arguments, and of what asks: an answer holds for these and no others."""
     reason: str
     kind: Literal["approval", "question"] = "approval"
     """`approval`: may it be made? `question`: it was made, and its server asks a person before it goes on."""

@@ -6,7 +6,7 @@ import inspect
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
-from isolith.calling.waiting import pending_call, put_down
+from isolith.calling.waiting import edited, pending_call, put_down
 from isolith.run.artifacts import with_references
 from isolith_bindings.connector import Checks
 from isolith_bindings.policy import ungoverned
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from isolith.outcome import PendingCall
     from isolith.run.artifacts import ArtifactStore
     from isolith_bindings.connector import CallContext, Suspended
+    from isolith_bindings.policy import Decision
 
 EXPIRY = timedelta(days=7)
 """How long a question waits, where the host does not say otherwise. Nobody's answer ends the run."""
 
+_CHANGED = "the policy has changed since it was approved"
 _MAX_EFFECT = 4000
 
 
@@ -42,13 +44,21 @@ class Asker:
         self._artifacts = artifacts
         self._expiry = EXPIRY if expiry is None else expiry
 
-    async def ask(self, use: Use, reason: str) -> PendingCall | None:
+    async def ask(self, use: Use, decision: Decision) -> PendingCall | None:
         """Put the question; None where a grant answers it. Raises CallError for what could not be made anyway."""
         _check(use, self._given(use))
+        use.policy, use.on_rejection = decision.version, decision.on_rejection
         effect = await self._effect(use)
-        expires_at = datetime.now(UTC) + self._expiry
-        call = await self._recorder.asked(use, reason, effect, expires_at)
+        call = await self._recorder.asked(use, decision.reason, effect, datetime.now(UTC) + self._expiry)
         return None if call.status == "approved" else question(use, call)
+
+    async def ask_again(self, use: Use, call: Call, decision: Decision) -> PendingCall:
+        """Put it again to who said yes to another policy, with the arguments that were allowed. Raises JournalError."""
+        use.arguments = edited(call) or use.arguments
+        use.policy, use.on_rejection = decision.version, decision.on_rejection
+        effect = await self._effect(use)
+        reason = f"{_CHANGED}: {decision.reason}"
+        return question(use, await self._recorder.asked_again(use, reason, effect, datetime.now(UTC) + self._expiry))
 
     async def put_off(self, use: Use, suspended: Suspended) -> PendingCall:
         """A call that was made, and whose server asks. Raises JournalError."""

@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING, cast
 from isolith.calling.asking import Asker, question
 from isolith.calling.call_context import Contexts
 from isolith.calling.call_frames import answer_frame, diagnostic_of, error_frame, error_text, outcome_text
-from isolith.calling.call_variants import of_page, resolve_call
+from isolith.calling.call_variants import of_page
+from isolith.calling.judging import Judge
 from isolith.calling.patience import within_time
 from isolith.calling.questions import Questioner
 from isolith.calling.turns import Turns
-from isolith.calling.use import HOST, HOST_SHOWN, Identity, Use
+from isolith.calling.use import HOST, Identity, Use
+from isolith.calling.waiting import edited
 from isolith.internal import internal_error
 from isolith.journal.errors import JournalError
 from isolith.run.allowance import Allowance
 from isolith.run.artifacts import ArtifactStore, with_references
 from isolith_bindings.connector import Suspended
 from isolith_bindings.errors import CallError
-from isolith_bindings.policy import Policy, denied
-from isolith_runtime.guest import codec
+from isolith_bindings.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -72,6 +73,7 @@ class CallDesk:
         self._uses: dict[int, Use] = {}
         self._turns = Turns(self.budgets)
         self._allowance = self.allowance or Allowance(self.budgets)
+        self._judge = Judge(self.catalog, self.budgets, self.policy, self._allowance, asks=self.recorder is not None)
         self._owed = self._last = self._refused = 0
         self._closed = self._held = False
         self._contexts = Contexts(self.identity, self.budgets.call_s, self.artifacts)
@@ -125,8 +127,8 @@ class CallDesk:
         use = Use(frame, self.identity.call_id(frame.number), frame.number, arguments=frame.arguments)
         self._uses[frame.number] = use
         try:
-            self._admit(use)
-            asked = self._judge(use)
+            self._judge.admit(use)
+            decision = self._judge.judge(use)
         except CallError as error:
             self._refused += 1
             if self.recorder is None or self.recorder.meet(self, use):
@@ -134,11 +136,11 @@ class CallDesk:
             return
         if self.recorder is not None and not self.recorder.meet(self, use):
             return
-        if asked is None:
+        if decision is None:
             self._turns.wait(use)
             self.start_next()
-        else:
-            use.task = asyncio.create_task(self._ask(use, asked))
+        elif self._asker is not None:
+            use.task = asyncio.create_task(self._ask(use, self._asker.ask(use, decision)))
 
     def hold(self) -> None:
         """Start no more calls, because the script has ended: those it still asks for are recorded as cancelled."""
@@ -182,8 +184,17 @@ class CallDesk:
         self._turns.wait(use)
         self.start_next()
 
-    def approve(self, use: Use, arguments: dict[str, object] | None) -> None:
-        """A person said yes, to these arguments in place of its own."""
+    def approved(self, use: Use, call: Call) -> None:
+        """The journal says that a person said yes; who said it to another policy is asked again."""
+        anew = None if use.approved or not use.open else self._judge.asks_anew(use, call)
+        if anew is None or self._asker is None:
+            self._approve(use, edited(call))
+            return
+        use.status, use.pending = "running", None
+        use.task = asyncio.create_task(self._ask(use, self._asker.ask_again(use, call, anew)))
+
+    def _approve(self, use: Use, arguments: dict[str, object] | None) -> None:
+        """To these arguments in place of its own."""
         if not use.open or use.approved:
             return
         use.approved, use.status, use.pending = True, "running", None
@@ -219,47 +230,11 @@ class CallDesk:
         if not (use.error is not None and use.started is None and use.status == "failed"):
             self._allowance.count(use.frame.connector)
 
-    # decisions
-
-    def _admit(self, use: Use) -> None:
-        frame, budgets = use.frame, self.budgets
-        self._allowance.admit(frame.connector)
-        if frame.connector != HOST:
-            use.connector, use.method, use.variant = resolve_call(self.catalog, frame)
-            if use.method.policy == "deny":
-                raise denied(".".join(use.names), self.policy.decide(use.connector, use.method))
-        # What the host itself is given, an artifact, may be as large as a value.
-        limit = budgets.value_bytes if frame.connector == HOST else budgets.argument_bytes
-        if frame.size > limit and len(codec.dumps(frame.arguments)) > limit:
-            message = f"the arguments of {frame.connector or HOST_SHOWN}.{frame.method} are larger than {limit:,} bytes"
-            raise CallError("invalid_arguments", message, hint="send less at a time, or an artifact's handle")
-        self._allowance.hold(frame)
-        self._allowance.count(frame.connector)
-
-    def _judge(self, use: Use) -> str | None:
-        """Why a person must be asked; None where nobody must. Raises CallError `denied`."""
-        if use.connector is None or use.method is None:
-            return None
-        if use.method.policy == "allow" and not self.policy.rules:
-            return None  # so it was decided for whatever arguments
-        arguments, _ = of_page(use.arguments) if use.variant == "pages" else (use.arguments, None)
-        decision = self.policy.decide(use.connector, use.method, arguments)
-        if decision.action == "deny":
-            raise denied(".".join(use.names), decision)
-        if decision.action == "allow":
-            return None
-        if self._asker is None:
-            message = f"{'.'.join(use.names)} needs a person's approval, and nothing here keeps a run that waits"
-            raise CallError("denied", message, hint="leave this call to a person, or have the host allow it")
-        use.on_rejection = decision.on_rejection
-        return decision.reason
-
     # effects
 
-    async def _ask(self, use: Use, reason: str) -> None:
-        assert self._asker is not None  # noqa: S101 - `_judge` says so
+    async def _ask(self, use: Use, asking: Coroutine[object, object, PendingCall | None]) -> None:
         try:
-            pending = await self._asker.ask(use, reason)
+            pending = await asking
         except CallError as error:
             self._fail(use, error)
             return
@@ -270,7 +245,7 @@ class CallDesk:
             return
         use.task = None
         if pending is None:
-            self.approve(use, None)
+            self._approve(use, None)
         else:
             self._wait(use, pending)
 
@@ -326,6 +301,8 @@ class CallDesk:
         if use.connector is None or use.method is None:
             return await self.services.call(use.frame.method, use.arguments)
         arguments = cast("dict[str, object]", with_references(use.arguments, self.artifacts))
+        if use.approved:
+            self._judge.refuse_denied(use)
         given, cursor = of_page(arguments) if use.variant == "pages" else (arguments, None)
         ask, waits = self._questioner.during(use, given)
         context = self._contexts.of(use, progress, ask, waits=waits)

@@ -54,6 +54,8 @@ class Use:
     """Whether the journal has an entry that is not settled."""
     approved: bool = False
     on_rejection: OnRejection = "raise"
+    policy: str | None = None
+    """The version of what asks a person."""
     resumed: Resumed | None = None
     """What its server asked, and what was said to that."""
     arguments: dict[str, object] = field(default_factory=dict[str, object])

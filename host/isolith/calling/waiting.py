@@ -96,26 +96,23 @@ def _why(call: Call) -> str:
 
 
 def shown_digest(call: Call) -> str:
-    """What an answer is bound to: the arguments, and where a server asks, the question as well."""
-    if call.question is None:
-        return call.digest
-    return hashlib.sha256(f"{call.digest}\0{call.asked}\0{call.question}".encode()).hexdigest()
+    """What an answer is bound to: the arguments, what asks (a policy, or a server's question), and the round."""
+    asks = json.dumps([call.digest, call.edited_arguments, call.asked, call.policy, call.question])
+    return hashlib.sha256(asks.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 # what an answer must be like
 
 
 def seen_digest(call: Call, digest: str | None) -> str:
-    """The digest of what an answer is about. Raises DigestMismatch where that is a question that waits no more."""
+    """The digest of the arguments that an answer is about. Raises DigestMismatch where something else waits by now."""
     shown = shown_digest(call)
-    if digest is None or (len(digest) >= _SHORT and shown.startswith(digest)):
-        return call.digest
-    if call.question is not None:
-        raise DigestMismatch(
-            f"the answer to call {call.number} of {call.execution_id} is about another question than the one that "
-            "waits: look again"
-        )
-    return digest
+    if digest is None or (len(digest) >= _SHORT and shown.startswith(digest)) or call.status != "pending_approval":
+        return call.digest  # whoever answers what waits no more is told what was decided
+    what = "other arguments, or what another policy asked" if call.question is None else "another question"
+    raise DigestMismatch(
+        f"the answer to call {call.number} of {call.execution_id} is about {what}: look at what waits now"
+    )
 
 
 def encoded(call: Call, verdict: Verdict, given: Given) -> str | None:

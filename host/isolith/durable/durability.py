@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, cast
 from isolith.calling.call_frames import diagnostic_of
 from isolith.calling.call_variants import resolve_call
 from isolith.calling.use import HOST, HOST_SHOWN, Identity, Use
-from isolith.calling.waiting import edited
 from isolith.durable.record import CallRecorder, expired, rejected
 from isolith.journal import model
 from isolith.journal.errors import LeaseLost, WrongStatus
@@ -169,7 +168,7 @@ class Durability:
         if use is None:
             return
         if decided.call.status == "approved":
-            desk.approve(use, edited(decided.call))
+            desk.approved(use, decided.call)
         elif decided.call.status == "rejected":
             desk.reject(use, rejected(decided.call.connector, decided.call.method, decided.decision.reason))
         elif decided.call.status == "expired":

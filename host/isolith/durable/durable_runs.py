@@ -94,16 +94,17 @@ class DurableRuns:
     ) -> Outcome:
         """Answer one pending call. The answer that leaves nothing pending goes on with the run, to its next end.
 
-        `digest`: of the arguments that were looked at, or the first 12 characters of it; an answer about others is
+        `digest`: of the pending call that was looked at, or the first 12 characters of it; an answer about another is
         refused. Without one, the answer is about what is pending now. `answer`: what its server asks for, where it
         does. `grant`: for so many calls more of the same method, given with the approval or not at all. `asked`: the
-        round of the question that is answered. `made`: called when the answer counts, before the run goes on. Raises
-        AlreadyDecided, DigestMismatch, UnknownEntry, UsageError for an answer that does not fit.
+        round of the question that is answered; `digest` is of the arguments alone then. `made`: called when the answer
+        counts, before the run goes on. Raises AlreadyDecided, DigestMismatch, UnknownEntry, UsageError for an answer
+        that does not fit.
         """
         number = _number(execution_id, call_id)
         call = await self.journal.calls.get(execution_id, number)
         said = encoded(call, verdict, Given(arguments, answer))
-        seen = seen_digest(call, digest)
+        seen = seen_digest(call, digest) if asked is None else digest or call.digest
         given = None if grant is None else with_call(call, grant, who, await self._principal(execution_id))
         answered = Answer(execution_id, number, seen, verdict, who, said, reason, asked or call.asked)
         decided = await self.journal.approvals.decide(answered, given)

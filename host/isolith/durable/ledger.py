@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from isolith.journal.events import Told
     from isolith.journal.journal import Journal
-    from isolith.journal.model import Call, CallOutcome, Execution, Lease, NewCall, Order
+    from isolith.journal.model import AskedBy, Call, CallOutcome, Execution, Lease, NewCall, Order
     from isolith.journal.statuses import ExecutionStatus
     from isolith_runtime.inputs import Inputs
 
@@ -147,6 +147,14 @@ class Ledger:
         """A call that a person must answer; approved at once, where a grant covers it."""
         self._note(inputs)
         return await self._journal.calls.ask(self.lease, call, reason=reason, effect=effect, expires_at=expires_at)
+
+    async def asked_again(
+        self, number: int, by: AskedBy, *, reason: str, effect: str | None, expires_at: datetime | None
+    ) -> Call:
+        """A call that a person must answer again."""
+        return await self._journal.calls.ask_again(
+            self.lease, number, reason=reason, effect=effect, expires_at=expires_at, by=by
+        )
 
     async def put_off(self, number: int, *, reason: str, question: str, expires_at: datetime) -> Call:
         """A call that was made, and whose server asks a person."""

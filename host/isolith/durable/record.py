@@ -6,10 +6,10 @@ import collections
 from typing import TYPE_CHECKING
 
 from isolith.calling import call_frames
-from isolith.calling.waiting import edited, take_up
+from isolith.calling.waiting import take_up
 from isolith.durable.replay import Entry, Replay
 from isolith.journal.digests import digest_of_call
-from isolith.journal.model import NewCall
+from isolith.journal.model import AskedBy, NewCall
 from isolith_bindings.errors import CallError
 from isolith_runtime.guest import codec
 
@@ -94,7 +94,7 @@ class CallRecorder:
             return False
         use.journalled = True
         if call.status == "approved":
-            desk.approve(use, edited(call))
+            desk.approved(use, call)
             return False
         if call.status == "pending_approval":
             desk.wait_for_person(use, call)
@@ -141,6 +141,11 @@ class CallRecorder:
         return await self.ledger.asked(
             self._new(use), self._inputs(), reason=reason, effect=effect, expires_at=expires_at
         )
+
+    async def asked_again(self, use: Use, reason: str, effect: str | None, expires_at: datetime | None) -> Call:
+        """A call that a person must answer again, because another policy asks now. Raises JournalError."""
+        by = AskedBy(use.policy, use.on_rejection)
+        return await self.ledger.asked_again(use.entry, by, reason=reason, effect=effect, expires_at=expires_at)
 
     async def put_off(self, use: Use, reason: str, question: str, expires_at: datetime) -> Call:
         """It was made, and its server asks a person. Raises JournalError."""
@@ -189,6 +194,7 @@ class CallRecorder:
             repeatable=repeatable or idempotent,
             revertible=method is not None and method.revert is not None,
             on_rejection=use.on_rejection,
+            policy=use.policy,
         )
 
     def _digest(self, use: Use) -> str:

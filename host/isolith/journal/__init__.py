@@ -26,6 +26,7 @@ from isolith.journal.errors import (
 from isolith.journal.model import (
     Answer,
     Artifact,
+    AskedBy,
     Call,
     Caps,
     Decided,
@@ -58,6 +59,7 @@ __all__ = [
     "AlreadyDecided",
     "Answer",
     "Artifact",
+    "AskedBy",
     "Call",
     "Caps",
     "Decided",

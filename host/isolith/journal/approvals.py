@@ -121,10 +121,12 @@ def _decide(transaction: Transaction, verdict: _Verdict) -> Decided:
             f"the answer to call {answer.number} of {stream} is about other arguments than those that wait: look again"
         )
     row: Row = {**key, "round": call["asked"], "digest": call["digest"], "verdict": verdict.verdict, "who": answer.who}
-    row |= {"at": transaction.now, "arguments": answer.arguments, "reason": answer.reason}
+    row |= {"at": transaction.now, "arguments": answer.arguments, "reason": answer.reason, "policy": call["policy"]}
     (stored,) = transaction.insert(stream, f"decision {verdict.verdict}", schema.decisions, [row])
     ended_at = None if verdict.status == "approved" else transaction.now
-    values: Row = {"status": verdict.status, "edited_arguments": answer.arguments, "ended_at": ended_at}
+    # Who answers nothing else allows what was shown: what somebody wrote when it was asked about before.
+    arguments = call["edited_arguments"] if answer.arguments is None else answer.arguments
+    values: Row = {"status": verdict.status, "edited_arguments": arguments, "ended_at": ended_at}
     transaction.update(stream, f"call {verdict.status}", schema.calls, key, values)
     told = {"call_id": f"{stream}.{answer.number}", "verdict": verdict.verdict, "who": answer.who}
     tell(transaction, stream, "decided", told)

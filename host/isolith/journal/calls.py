@@ -22,15 +22,17 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from isolith.journal.model import Call, CallOutcome, Encoded, Lease, NewCall, RevertOutcome
+    from isolith.journal.model import AskedBy, Call, CallOutcome, Encoded, Lease, NewCall, RevertOutcome
     from isolith.journal.store import Store
     from isolith.journal.transaction import Transaction
+    from isolith_bindings.rules import OnRejection
 
 _C = schema.calls.c
 _OUTCOME_MIME: Final = "application/json"
 
 
 _UNKNOWN: Final[tuple[CallStatus, ...]] = ("unknown",)
+_APPROVED: Final[tuple[CallStatus, ...]] = ("approved",)
 _STARTED: Final[tuple[CallStatus, ...]] = ("started",)
 _WAITS: Final[tuple[CallStatus, ...]] = ("approved", "pending_approval")
 _OPEN: Final = (
@@ -137,15 +139,28 @@ class Calls:
         return await self._store.write(work)
 
     async def ask_again(
-        self, lease: Lease, number: int, *, reason: str, effect: str | None = None, expires_at: datetime | None = None
+        self,
+        lease: Lease,
+        number: int,
+        *,
+        reason: str,
+        effect: str | None = None,
+        expires_at: datetime | None = None,
+        by: AskedBy | None = None,
     ) -> Call:
-        """Ask a person about an `unknown` call: `pending_approval` once more. Raises LeaseLost, WrongStatus."""
+        """Ask a person once more: about an `unknown` call, or one that was `approved` before another policy asked.
+
+        Arguments that somebody wrote in place of its own stay. Raises LeaseLost, WrongStatus.
+        """
 
         def work(transaction: Transaction) -> Call:
             transaction.hold(lease)
             asked = _load(transaction.connection, lease.execution_id, number)["asked"] + 1
             values: Row = {"asked": asked, **_question(reason, effect, expires_at)}
-            return call_of(_move(transaction, lease.execution_id, number, "pending_approval", values, _UNKNOWN))
+            if by is not None:
+                values |= {"policy": by.policy, "on_rejection": _kept(by.on_rejection)}
+            before = _UNKNOWN if by is None else _APPROVED
+            return call_of(_move(transaction, lease.execution_id, number, "pending_approval", values, before))
 
         return await self._store.write(work, hard=True)
 
@@ -280,9 +295,14 @@ def _row(transaction: Transaction, lease: Lease, call: NewCall, status: CallStat
         "idempotency_key": call.idempotency_key,
         "repeatable": int(call.repeatable),
         "revertible": int(call.revertible),
-        "on_rejection": None if call.on_rejection == "raise" else call.on_rejection,
+        "on_rejection": _kept(call.on_rejection),
+        "policy": call.policy,
         "created_at": transaction.now,
     }
+
+
+def _kept(on_rejection: OnRejection) -> str | None:
+    return None if on_rejection == "raise" else on_rejection
 
 
 def _question(reason: str, effect: str | None, expires_at: datetime | None) -> Row:

@@ -87,7 +87,7 @@ def apply(transaction: Transaction, execution_id: str, number: int) -> None:
     uses = {"uses_left": grant["uses_left"] - 1}
     transaction.update(JOURNAL, "grant used", schema.grants, {"grant_id": grant["grant_id"]}, uses)
     row: Row = {**key, "round": call["asked"], "digest": call["digest"], "verdict": "approve", "who": grant["who"]}
-    row |= {"at": transaction.now, "reason": grant["reason"], "grant_id": grant["grant_id"]}
+    row |= {"at": transaction.now, "reason": grant["reason"], "grant_id": grant["grant_id"], "policy": call["policy"]}
     transaction.insert(execution_id, "approved by grant", schema.decisions, [row])
     transaction.update(execution_id, "call approved", schema.calls, key, {"status": "approved"})
 

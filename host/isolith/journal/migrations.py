@@ -84,6 +84,11 @@ _QUESTIONS: Migration = ("ALTER TABLE calls ADD COLUMN question TEXT",)
 
 _SNIPPETS_AS_TOOLS: Migration = ("ALTER TABLE snippets ADD COLUMN tool BIGINT",)
 
+_WHICH_POLICY_ASKED: Migration = (
+    "ALTER TABLE calls ADD COLUMN policy VARCHAR",
+    "ALTER TABLE decisions ADD COLUMN policy VARCHAR",
+)
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     _TABLES,
     _LATE_CALLS_AND_INDEXES,
@@ -91,6 +96,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     _FRONT_DOORS,
     _QUESTIONS,
     _SNIPPETS_AS_TOOLS,
+    _WHICH_POLICY_ASKED,
 )
 
 

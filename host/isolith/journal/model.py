@@ -116,6 +116,16 @@ class NewCall:
     revertible: bool = False
     on_rejection: OnRejection = "raise"
     """What a person's no comes to: it is raised in the script, or ends the run."""
+    policy: str | None = None
+    """The version of what asks a person: an answer holds for no other. None where no policy asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBy:
+    """What asks a person again: see `NewCall`."""
+
+    policy: str | None
+    on_rejection: OnRejection
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +169,8 @@ class Call:
     on_rejection: OnRejection
     question: Encoded | None = None
     """What its server asks a person, and all that is needed to make it again: `edited_arguments` is the answer then."""
+    policy: str | None = None
+    """The version of what asks, or asked last."""
 
     @property
     def duration(self) -> timedelta | None:
@@ -224,6 +236,8 @@ class Decision:
     reason: str | None
     grant_id: str | None
     spent_at: datetime | None
+    policy: str | None = None
+    """The version of what had asked."""
 
 
 @dataclass(frozen=True, slots=True)

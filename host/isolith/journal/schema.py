@@ -152,6 +152,7 @@ calls: Final = Table(
     _free("late"),
     _plain("on_rejection"),
     _free("question"),
+    _plain("policy"),
     UniqueConstraint("execution_id", "digest", "occurrence", name="calls_identity"),
     Index("calls_by_status", "status", "expires_at"),
 )
@@ -194,6 +195,7 @@ decisions: Final = Table(
     _free("reason"),
     _plain("grant_id"),
     _number("spent_at"),
+    _plain("policy"),
 )
 
 grants: Final = Table(

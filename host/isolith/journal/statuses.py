@@ -38,7 +38,8 @@ EXECUTION_MOVES: Final[dict[ExecutionStatus, frozenset[ExecutionStatus]]] = {
 
 CALL_MOVES: Final[dict[CallStatus, frozenset[CallStatus]]] = {
     "pending_approval": frozenset({"approved", "rejected", "expired", "cancelled"}),
-    "approved": frozenset({"started", "cancelled"}),
+    # Asked about again where another policy holds by the time it is to be made.
+    "approved": frozenset({"started", "cancelled", "pending_approval"}),
     # Its server may ask a person: then it is made again with the answer.
     "started": frozenset({"completed", "failed", "cancelled", "unknown", "pending_approval"}),
     # Made again under its idempotency key, asked about, or settled by a person who looked.

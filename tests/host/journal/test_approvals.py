@@ -16,6 +16,7 @@ from tests.host.journal.support import LASTS, Clock, asked, created, started
 from isolith.journal import (
     AlreadyDecided,
     Answer,
+    AskedBy,
     Call,
     Decided,
     DigestMismatch,
@@ -308,3 +309,36 @@ async def test_what_a_no_comes_to_is_kept_with_the_question(journal: Journal) ->
     new = NewCall(1, "crm", "delete", "{}", on_rejection="end")
     assert (await journal.calls.ask(lease, new, reason="policy")).on_rejection == "end"
     assert (await asked(journal, lease, 2)).on_rejection == "raise"
+
+
+async def test_what_was_written_in_place_of_the_arguments_stays_when_it_is_asked_about_again(journal: Journal) -> None:
+    lease = await created(journal)
+    call = await asked(journal, lease)
+    await journal.approvals.decide(dataclasses.replace(answer(call, who="ann"), arguments='{"id":7}'))
+    await journal.calls.begin(lease, 1)
+    await journal.calls.lose(lease)
+    again = await journal.calls.ask_again(lease, 1, reason="it may have happened")
+    assert again.edited_arguments == '{"id":7}'  # so it is shown, and so it is allowed
+    decided = await journal.approvals.decide(answer(again, who="bob"))
+    assert decided.call.edited_arguments == '{"id":7}'
+    assert (await journal.calls.begin(lease, 1)).edited_arguments == '{"id":7}'
+
+
+async def test_another_policy_asks_again_and_the_decision_before_is_not_spent(journal: Journal) -> None:
+    lease = await created(journal)
+    new = NewCall(1, "crm", "delete", "{}", policy="one")
+    call = await journal.calls.ask(lease, new, reason="policy")
+    await journal.approvals.decide(answer(call, who="ann"))
+    again = await journal.calls.ask_again(lease, 1, reason="changed", by=AskedBy("two", "end"))
+    assert (again.status, again.asked, again.policy, again.on_rejection) == ("pending_approval", 2, "two", "end")
+    with pytest.raises(WrongStatus):
+        await journal.calls.begin(lease, 1)
+    with pytest.raises(WrongStatus):  # nobody has allowed it yet
+        await journal.calls.ask_again(lease, 1, reason="changed", by=AskedBy("three", "end"))
+    await journal.approvals.decide(answer(again, who="bob"))
+    await journal.calls.begin(lease, 1)
+    decisions = await journal.approvals.decisions(lease.execution_id)
+    assert [(one.who, one.policy, one.spent_at is None) for one in decisions] == [
+        ("ann", "one", True),
+        ("bob", "two", False),
+    ]

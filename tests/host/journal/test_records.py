@@ -98,7 +98,7 @@ ATTACKS = {
     "the status in the head changed": "UPDATE heads SET status = 'completed' WHERE stream <> ''",
     "a record that says nothing": "UPDATE records SET body = 'x' WHERE seq = 2",
     "a record that says otherwise": 'UPDATE records SET body = \'[[["calls","a","1"],"b"]]\' WHERE seq = 2',
-    "a decision made up": "INSERT INTO decisions SELECT execution_id, number + 5, round, digest, verdict, who, at, arguments, reason, grant_id, spent_at FROM decisions",
+    "a decision made up": "INSERT INTO decisions SELECT execution_id, number + 5, round, digest, verdict, who, at, arguments, reason, grant_id, spent_at, policy FROM decisions",
     "a token made up": "INSERT INTO tokens SELECT 'x', digest, principal, scopes, made_by, created_at, expires_at, revoked_at, revoked_by FROM tokens",
     "a grant made up": "INSERT INTO grants SELECT 'x', connector, method, who, principal, execution_id, reason, uses_left, created_at, expires_at, revoked_by FROM grants",
 }

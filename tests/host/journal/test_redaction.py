@@ -93,8 +93,8 @@ def test_every_column_of_free_text_is_marked() -> None:
     own = {"execution_id", "principal", "session", "connector", "method", "who", "digest", "status", "mime", "handle"}
     assert {name for name in plain if name.partition(".")[2] not in own} == {
         "orders.budgets", "orders.catalogue_digest", "orders.image_digest", "orders.snippets",
-        "executions.rollback", "passes.how", "passes.usage", "calls.idempotency_key", "calls.outcome_handle", "calls.on_rejection",
-        "deliveries.calls", "deliveries.clock", "logs.level", "decisions.verdict", "decisions.grant_id",
+        "executions.rollback", "passes.how", "passes.usage", "calls.idempotency_key", "calls.outcome_handle", "calls.on_rejection", "calls.policy",
+        "deliveries.calls", "deliveries.clock", "logs.level", "decisions.verdict", "decisions.grant_id", "decisions.policy",
         "artifacts.purpose", "artifacts.sha256", "hibernations.image_digest",
         "snippets.name", "snippets.state", "snippets.content_hash", "snippets.input_schema", "snippets.methods",
         "snippets.image", "snippets.proposed_by", "snippets.reviewed_by", "grants.grant_id", "grants.revoked_by",
