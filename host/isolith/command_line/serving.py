@@ -5,6 +5,7 @@ Apart from the command, because the server half of the SDK takes a second to imp
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from contextlib import AsyncExitStack, redirect_stdout
@@ -20,10 +21,11 @@ from isolith.folders import data_folder
 from isolith.http.app import MCP_PATH, App, Door, OAuth
 from isolith.http.rates import Limits
 from isolith.http.server import WebServer
-from isolith.key_file import kept_key
+from isolith.key_file import KEY_BYTES, kept_key
 from isolith.mcp.server import mcp_server
 from isolith.run.self_test import trip_limits
 from isolith.tokens.verifier import JournalVerifier
+from isolith_bindings.secrets import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from isolith.journal.journal import Journal
     from isolith.outcome import Outcome
 
+STATE_KEY = "ISOLITH_STATE_KEY"
 _BACKLOG = 1024
 """Connections that wait to be taken: a thousand clients may come at once."""
 
@@ -76,8 +79,17 @@ async def serve_mcp(
 
 
 def shared_key(folder: Path) -> bytes:
-    """The key that seals what clients send back, the same for every server of this user. Made once."""
-    return kept_key(folder / "mcp-state.key")
+    """The key that seals what clients send back: ISOLITH_STATE_KEY, which hosts on several machines share.
+
+    Else one that every server of this user has, made once. Raises UsageError.
+    """
+    given = os.environ.get(STATE_KEY)
+    if not given:
+        return kept_key(folder / "mcp-state.key")
+    if len(given.encode()) < KEY_BYTES:
+        raise UsageError(f"{STATE_KEY} wants {KEY_BYTES} bytes at least: `openssl rand -hex 32` makes them")
+    remember(given)
+    return given.encode()
 
 
 def security_of(address: Address) -> TransportSecuritySettings:

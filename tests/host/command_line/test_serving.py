@@ -9,7 +9,7 @@ import pytest
 from isolith.code_mode import CodeMode
 from isolith.command_line import serving
 from isolith.command_line.serve_command import Address, entrance, read_address
-from isolith.command_line.serving import security_of, serve_mcp, shared_key
+from isolith.command_line.serving import STATE_KEY, security_of, serve_mcp, shared_key
 from isolith.errors import UsageError
 from isolith_runtime.image.doctor import Finding
 
@@ -95,3 +95,13 @@ def test_the_key_is_made_once_and_is_the_users_alone(tmp_path: Path) -> None:
     kept.write_bytes(b"short")
     with pytest.raises(UsageError, match="no key"):
         shared_key(folder)
+
+
+def test_the_key_that_several_machines_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(STATE_KEY, "k" * 64)
+    assert shared_key(tmp_path / "data") == b"k" * 64
+    assert not (tmp_path / "data").exists()
+    monkeypatch.setenv(STATE_KEY, "short")
+    with pytest.raises(UsageError, match="32 bytes at least") as refused:
+        shared_key(tmp_path)
+    assert "short" not in str(refused.value)
