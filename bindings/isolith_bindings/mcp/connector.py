@@ -178,7 +178,10 @@ class McpServer:
         self._gone.pop(key, None)
 
     async def reconnect(self) -> Reconnected:
-        """Stop what runs and connect anew, now; what is said here is what search and calls see from now on."""
+        """Stop what runs and connect anew, now; what is said here is what search and calls see from now on.
+
+        `added` and `removed` are told from what was known before; where that is nothing, nothing was added.
+        """
         self._begin()
         life, before = self._started(), self._catalogue
         try:
@@ -186,7 +189,7 @@ class McpServer:
         except (StartFailed, CallError) as error:
             reason = error.whole if isinstance(error, StartFailed) else str(error)
             return Reconnected(ok=False, reason=reason, tools=len(self.methods))
-        change = difference(before, self._catalogue)
+        change = difference(before if before.methods else self._catalogue, self._catalogue)
         member = life.pool.find(connection)
         number = None if member is None else self._connection_id(member.number)
         added, removed = tuple(sorted(change.added)), tuple(sorted(change.removed))

@@ -156,17 +156,19 @@ def consulted(
     *,
     each: Callable[[Connector], None] | None = None,
     only: Iterable[str] | None = None,
+    leave: Callable[[Connector], bool] | None = None,
 ) -> T:
     """What `use` makes of the connectors, while they are up, or of them `only` those in any spelling of these names.
 
-    Those that do not come up are said; unless `each` is given every one, as soon as it is known how it is.
+    Those that do not come up are said; unless `each` is given every one, as soon as it is known how it is. What `leave`
+    says is `use`'s to start.
     """
 
     async def once() -> T:
         wanted = None if only is None else {fold(name) for name in only}
         chosen = [connector for connector in connectors if wanted is None or fold(connector.name) in wanted]
         say, watch = (terminal().say, _unseen) if each is None else (_unheard, each)
-        async with started(chosen, say, watch) as up:
+        async with started(chosen, say, watch, leave or _started_here) as up:
             return await use([up.get(connector.name, connector) for connector in connectors])
 
     connectors = connectors_of(specs, config)
@@ -185,6 +187,11 @@ def _unheard(_: str) -> None:
 
 def _unseen(_: Connector) -> None:
     """What is shown when all are known."""
+
+
+def _started_here(_: Connector) -> bool:
+    """Nothing is left for who uses it."""
+    return False
 
 
 def _person() -> Person:

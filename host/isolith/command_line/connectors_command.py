@@ -110,7 +110,8 @@ def reconnect(
     async def use(connectors: list[Connector]) -> list[dict[str, object]]:
         return list(await asyncio.gather(*map(_renewed, _chosen(connectors, names))))
 
-    found = command.consulted(specs, command.read_configuration(configured), use, each=_unseen, only=names or None)
+    config = command.read_configuration(configured)
+    found = command.consulted(specs, config, use, each=_unseen, only=names or None, leave=_is_server)
     command.terminal().write(to_json_text({"connectors": found}) if json else _lines(found, _renewed_line))
     if not all(one["ok"] for one in found):
         raise typer.Exit(1)
@@ -157,10 +158,16 @@ def sign_in(
             raise UsageError(f"`{name}` is no server that a person could sign in to")
         return {"connector": name, **as_data(await connector.sign_in(_visit)), "scope": _scope(connector)}
 
-    found = command.consulted(specs, command.read_configuration(configured), use, each=_unseen, only=[name])
+    config = command.read_configuration(configured)
+    found = command.consulted(specs, config, use, each=_unseen, only=[name], leave=_is_server)
     command.terminal().write(to_json_text(found) if json else _renewed_line(found))
     if not found["ok"]:
         raise typer.Exit(1)
+
+
+def _is_server(connector: Connector) -> bool:
+    """Whether it is a server that is connected by what is asked for: to be started for that would be once too often."""
+    return isinstance(ungoverned(connector), SignedIn)
 
 
 def _unseen(_connector: Connector) -> None:

@@ -70,7 +70,8 @@ async def reconnect(asked: Asked) -> Response:
     if not isinstance(behind, Renewable):
         raise Problem(409, "wrong-status", f"`{name}` is no server: there is nothing to connect to")
     told = await behind.reconnect()
-    return json_response({"connector": name, **dataclasses.asdict(cast("DataclassInstance", told))})
+    scope = status_of(connector)["scope"]
+    return json_response({"connector": name, **dataclasses.asdict(cast("DataclassInstance", told)), "scope": scope})
 
 
 async def artifact(asked: Asked) -> Response:

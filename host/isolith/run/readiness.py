@@ -34,6 +34,11 @@ def _unseen(_connector: Connector) -> None:
     """Where nobody watches."""
 
 
+def _none(_connector: Connector) -> bool:
+    """Where all are to be up."""
+    return False
+
+
 async def wait_ready(connectors: Iterable[Connector], patience_s: float = PATIENCE_S) -> list[Connector]:
     """Wait for all of them, side by side. Gives those that are not ready."""
     every = list(connectors)
@@ -79,20 +84,24 @@ class Absent:
 
 @asynccontextmanager
 async def started(
-    connectors: Iterable[Connector], say: Callable[[str], None], each: Callable[[Connector], None] = _unseen
+    connectors: Iterable[Connector],
+    say: Callable[[str], None],
+    each: Callable[[Connector], None] = _unseen,
+    leave: Callable[[Connector], bool] = _none,
 ) -> AsyncGenerator[Mapping[str, Connector]]:
     """The connectors, up, by name: for a command that looks at them once. Those that do not come up are said.
 
-    `each` is given every one as soon as it is known how it is.
+    `each` is given every one as soon as it is known how it is. What is to be left as it is, `leave` says.
     """
     found = {connector.name: connector for connector in connectors}
     try:
-        seen = await asyncio.gather(*(_up(connector, each) for connector in found.values()))
+        tried = [connector for connector in found.values() if not leave(connector)]
+        seen = await asyncio.gather(*(_up(connector, each) for connector in tried))
         for connector, ready in seen:
             if not ready:
                 why = why_absent(connector) or "it has not said what it offers"
                 say(f"isolith: {connector.name} is not there: {why}")
-        yield {connector.name: connector for connector, _ in seen}
+        yield found | {connector.name: connector for connector, _ in seen}
     finally:
         await asyncio.gather(*(connector.aclose() for connector in found.values()))
 

@@ -117,6 +117,20 @@ def test_connecting_anew(specs: list[str]) -> None:
     assert broken.stdout.startswith("broken: not connected: there is no program `no-such-program-here`")
 
 
+def test_a_server_that_is_connected_anew_is_started_once(tmp_path: Path) -> None:
+    servers = {
+        name: {"command": sys.executable, "args": [str(RAW), f"trace={tmp_path / name}"], "isolith": {"least": least}}
+        for name, least in (("lazy", 0), ("eager", 1))
+    }
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    result = isolith("connectors", "reconnect", "--connect", str(tmp_path / "mcp.json"), "--json")
+    assert {name: (one["ok"], one["added"]) for name, one in found(result).items()} == dict.fromkeys(
+        servers, (True, [])
+    )
+    for name in servers:
+        assert (tmp_path / name).read_text().splitlines().count("list") == 1
+
+
 def test_reconnecting_for_people(specs: list[str]) -> None:
     lines = isolith("connectors", "reconnect", "docs", "crm", *specs).stdout.splitlines()
     assert lines[0].startswith("docs: connected as docs-")
