@@ -13,11 +13,13 @@ from mcp.server.auth.routes import build_resource_metadata_url, create_protected
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from isolith.errors import UsageError
 from isolith.http.api import OPERATIONS
+from isolith.http.bodies import arrived
 from isolith.http.endpoint import Endpoint, access_of_request
 from isolith.http.guard import Guard
 from isolith.http.house import House, json_response
@@ -34,8 +36,7 @@ if TYPE_CHECKING:
     from mcp.server.auth.provider import TokenVerifier
     from mcp.server.transport_security import TransportSecuritySettings
     from pydantic import AnyHttpUrl
-    from starlette.requests import Request
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from isolith.code_mode import CodeMode
 
@@ -153,7 +154,9 @@ class _Counted:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             with self._house.rates.request(scope["isolith.access"].principal):
-                await self._app({**scope, ROOM: self._room}, receive, send)
+                # The SDK waits for a body for ever: it is given one that is there.
+                content = await arrived(Request(scope, receive))
+                await self._app({**scope, ROOM: self._room}, _again(content, receive), send)
         except Problem as problem:
             await problem.response()(scope, receive, send)
 
@@ -162,6 +165,20 @@ class _Counted:
             return await self._house.room(principal)
         except Problem as problem:
             raise NoRoom(problem.detail, problem.kind) from problem
+
+
+def _again(content: bytes, receive: Receive) -> Receive:
+    """What is received where a body has been read already."""
+    given = False
+
+    async def received() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": content, "more_body": False}
+
+    return received
 
 
 async def _told(_: Request, error: Exception) -> Response:

@@ -25,15 +25,19 @@ BODY_S: Final = 20.0
 async def read_body(request: Request, model: type[Model]) -> Model:
     """The body as what the operation takes. Raises Problem, and ValidationError for JSON of another shape."""
     _check_type(request)
+    return model.model_validate(_json(await arrived(request)))
+
+
+async def arrived(request: Request) -> bytes:
+    """The whole body, whatever it is. Raises Problem for one that is too long, takes too long, or does not end."""
     try:
         async with asyncio.timeout(BODY_S):
-            content = await _bounded(request)
+            return await _bounded(request)
     except TimeoutError:
         detail = f"the body took more than {BODY_S:g} seconds to arrive"
         raise Problem(408, "too-slow", detail, headers={"Connection": "close"}) from None
     except ClientDisconnect:
         raise Problem(400, "malformed", "the client went before its body had arrived") from None
-    return model.model_validate(_json(content))
 
 
 def read_query(request: Request, model: type[Model]) -> Model:

@@ -78,6 +78,11 @@ class Rates:
 
         return ended
 
+    def under_way(self, principal: str | None) -> tuple[int, int]:
+        """The requests and the runs that are counted for a principal now."""
+        use = self._uses.get(principal)
+        return (0, 0) if use is None else (use.requests, use.runs)
+
     def _use(self, principal: str | None) -> _Use:
         use = self._uses.get(principal)
         if use is None:
