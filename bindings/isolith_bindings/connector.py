@@ -187,6 +187,10 @@ class _NoArtifacts:
 NO_ARTIFACTS = _NoArtifacts()
 
 
+def unawaited(_value: object) -> None:
+    """What comes too late, where nobody keeps that."""
+
+
 def unheard(done: float, total: float | None = None, text: str | None = None) -> None:
     """Progress that nobody follows."""
 
@@ -197,7 +201,8 @@ class CallContext:
 
     With the variant `pages` the answer is one page, `{"items": [...], "cursor": ...}`: `cursor` is None for the first
     and what the page before named for the next. It has been in the guest since, and is hostile. `waits`: the call may
-    be put off until a person has answered (`Suspended`); `resumed`: it was, and somebody has.
+    be put off until a person has answered (`Suspended`); `resumed`: it was, and somebody has. `late`: told, in the
+    event loop, what a call came to that could not be stopped when it was given up.
     """
 
     execution_id: str
@@ -212,6 +217,7 @@ class CallContext:
     cursor: object = None
     waits: bool = False
     resumed: Resumed | None = None
+    late: Callable[[object], None] = unawaited
 
 
 @runtime_checkable

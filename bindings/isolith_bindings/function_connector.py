@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -112,12 +113,17 @@ class FunctionConnector:
         if bound is None:
             raise CallError("unknown_tool", f"there is no {tool}")
         values = check_arguments(tool, bound.signature, arguments)
+
+        def late(result: object) -> None:
+            with contextlib.suppress(CallError):  # what is no result of this function is told to nobody
+                context.late(check_result(tool, bound.signature.result, result))
+
         if bound.signature.contexts:
             with _LiveProgress(context) as live:
                 values |= dict.fromkeys(bound.signature.contexts, live)
-                result = await self._run(tool, functools.partial(bound.candidate.get(), **values))
+                result = await self._run(tool, functools.partial(bound.candidate.get(), **values), late)
         else:
-            result = await self._run(tool, functools.partial(bound.candidate.get(), **values))
+            result = await self._run(tool, functools.partial(bound.candidate.get(), **values), late)
         return check_result(tool, bound.signature.result, result)
 
     async def start(self) -> None:
@@ -126,10 +132,10 @@ class FunctionConnector:
     async def aclose(self) -> None:
         """Nothing is held."""
 
-    async def _run(self, tool: str, function: Callable[[], object]) -> object:
+    async def _run(self, tool: str, function: Callable[[], object], late: Callable[[object], None]) -> object:
         if inspect.iscoroutinefunction(function):
             return await _awaited(tool, cast("Awaitable[object]", function()))
-        result = await self._threads.run(functools.partial(_called, function), tool)
+        result = await self._threads.run(functools.partial(_called, function), tool, late)
         # A plain function may still hand back an awaitable: a decorated async one does.
         return await _awaited(tool, cast("Awaitable[object]", result)) if inspect.isawaitable(result) else result
 

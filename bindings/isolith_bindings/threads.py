@@ -10,7 +10,7 @@ import contextlib
 import contextvars
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,8 @@ T = TypeVar("T")
 class Threads:
     """At most `limit` threads in each event loop; further calls wait in order.
 
-    A call that is cancelled is abandoned: its thread goes on and takes up its place until it ends, with no result.
+    A call that is cancelled is abandoned: its thread goes on and takes up its place until it ends. Nobody waits for its
+    result then; `late` is told of it.
     """
 
     def __init__(self, limit: int) -> None:
@@ -30,7 +31,7 @@ class Threads:
             weakref.WeakKeyDictionary()
         )
 
-    async def run(self, function: Callable[[], T], name: str) -> T:
+    async def run(self, function: Callable[[], T], name: str, late: Callable[[T], None] | None = None) -> T:
         """The function's result, or what it raised. It sees the context variables of the caller."""
         loop = asyncio.get_running_loop()
         places = self._places.setdefault(loop, asyncio.Semaphore(self._limit))
@@ -41,6 +42,8 @@ class Threads:
             places.release()
             if not answer.done():
                 settle(result)
+            elif late is not None and settle == answer.set_result:
+                late(cast("T", result))
 
         def work() -> None:
             outcome: tuple[Callable[[Any], None], object]

@@ -113,6 +113,8 @@ class CallRecord(_Record):
     """From the moment the connector was asked; null for a call that never was."""
     line: int | None = Field(default=None, ge=1)
     error: Diagnostic | None = None
+    completed_after_end: bool = False
+    """Whether it could not be stopped when it was given up, and was done later: the script has not seen its result."""
 
 
 class PendingQuestion(_Record):

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from isolith.calling.asking import Asker, question
@@ -80,6 +82,7 @@ class CallDesk:
         self._asker = None if self.recorder is None else Asker(self.recorder, self._contexts.of, self.artifacts)
         self._questioner = Questioner(self.questions, self.identity, self.events, keeps=self.recorder is not None)
         self._writing: set[asyncio.Task[None]] = set()
+        self._late: set[asyncio.Task[None]] = set()
 
     @property
     def admitted(self) -> int:
@@ -280,6 +283,8 @@ class CallDesk:
                 value = await within_time(use, self.budgets, self.events, self._perform)
                 if use.open:
                     await self._complete(use, value)
+                else:
+                    self._came_late(use, value)
             except Suspended as suspended:
                 await self._put_off(use, suspended)
         except CallError as error:
@@ -306,7 +311,7 @@ class CallDesk:
         given, cursor = of_page(arguments) if use.variant == "pages" else (arguments, None)
         ask, waits = self._questioner.during(use, given)
         context = self._contexts.of(use, progress, ask, waits=waits)
-        context = context if cursor is None else replace(context, cursor=cursor)
+        context = replace(context, cursor=cursor, late=partial(self._came_late, use))
         value = await use.connector.call(use.method, given, context)
         return value if use.variant else self.catalog.observations.saw(use.connector.name, use.method, value)
 
@@ -329,6 +334,22 @@ class CallDesk:
                 self.broken(broken)
                 return
         self._fail(use, error, error_id=error_id)
+
+    def _came_late(self, use: Use, value: object) -> None:
+        """It could not be stopped when it was given up, and has come to a result since."""
+        task = asyncio.create_task(self._keep_late(use, value))
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+
+    async def _keep_late(self, use: Use, value: object) -> None:
+        before = [task for task in (use.task, *self._writing) if task is not None]
+        if before:
+            await asyncio.wait(before)  # that it was given up is in the journal first
+        use.completed_after_end = True
+        # The run may have ended, and its journal may be closed.
+        with suppress(CallError, JournalError):
+            if self.recorder is not None:
+                await self.recorder.came_late(use, outcome_text(use, value, self.artifacts, None))
 
     def _refuse_call(self, use: Use, error: CallError) -> None:
         """A call that is not made; in a replay it is refused again."""

@@ -56,6 +56,8 @@ class Use:
     on_rejection: OnRejection = "raise"
     policy: str | None = None
     """The version of what asks a person."""
+    completed_after_end: bool = False
+    """Whether it came to a result after it had been given up."""
     resumed: Resumed | None = None
     """What its server asked, and what was said to that."""
     arguments: dict[str, object] = field(default_factory=dict[str, object])
@@ -102,4 +104,5 @@ class Use:
             duration_ms=self.duration_ms,
             line=self.frame.line,
             error=self.error,
+            completed_after_end=self.completed_after_end,
         )

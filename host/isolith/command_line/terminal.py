@@ -85,6 +85,10 @@ class Terminal:
             self.diagnostic(warning, "warning")
         if outcome.error:
             self.diagnostic(outcome.error, "error")
+        for made in outcome.calls:
+            if made.completed_after_end:
+                what = f"{made.connector}.{made.method} ({made.call_id})"
+                self.say(f"{what} was done after it had been given up", "yellow")
         for call in outcome.pending:
             self.say(_pending(call), "yellow")
             self.say(_answers(call, self.flags), "cyan")

@@ -161,6 +161,9 @@ class DurableRuns:
         text = await self.journal.executions.outcome(execution_id)
         told: dict[str, Any] = json.loads(text) if text else {"execution_id": execution_id}
         told["status"] = execution.status
+        late = await self.journal.calls.came_late(execution_id) if told.get("calls") else frozenset[int]()
+        for call in told["calls"] if late else ():
+            call["completed_after_end"] = _number(execution_id, call["call_id"]) in late
         waiting = await self.pending(execution_id) if execution.pending else []
         told["pending"] = [each.model_dump() for each in waiting]
         return Outcome.model_validate(told)
@@ -334,6 +337,9 @@ class DurableRuns:
         ledger = self._ledger()
         found = how or ("replay" if history.hibernation is None else "wake")
         await ledger.take_over(execution, found, history.position)
+        if late := history.superseded_late:
+            await self.journal.calls.take_late(ledger.lease, [call.number for call in late])
+            history = history.with_late()
         current = {call.number: call for call in await self.journal.calls.of(execution_id, whole=True)}
         history = replace(history, calls=tuple(current[call.number] for call in history.calls))
         return await self._run(history, ledger)

@@ -84,6 +84,23 @@ class History:
         followed = next((i for i, batch in enumerate(self.batches) if failed.intersection(batch)), len(self.batches))
         return replace(self.followed_by(followed, self.clocks), retried=True)
 
+    @property
+    def superseded_late(self) -> tuple[Call, ...]:
+        """Calls that would be made again, and came to a result after they had been given up."""
+        return tuple(c for c in self.superseded if self.retried and c.late is not None and not self._made_again(c))
+
+    def _made_again(self, call: Call) -> bool:
+        """Whether a retry before this one made it again, by the time its result came."""
+        what = (call.connector, call.method, call.digest)
+        same = [other for other in self.all_calls if (other.connector, other.method, other.digest) == what]
+        return any(other.pass_number > call.pass_number for other in same)
+
+    def with_late(self) -> History:
+        """Those count as made, and are not made again."""
+        late = self.superseded_late
+        superseded = tuple(call for call in self.superseded if call not in late)
+        return replace(self, calls=tuple(sorted((*self.calls, *late), key=_number)), superseded=superseded)
+
     def followed_by(self, count: int, clocks: tuple[Clock, ...]) -> History:
         """Only the first deliveries; what failed and was not delivered by then is made again."""
         batches = self.batches[:count]
@@ -102,6 +119,10 @@ class History:
             recording=recording,
             hibernation=None,
         )
+
+
+def _number(call: Call) -> int:
+    return call.number
 
 
 async def load_history(journal: Journal, execution_id: str, *, awake: bool = False) -> History:

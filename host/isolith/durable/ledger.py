@@ -181,6 +181,10 @@ class Ledger:
         """How a call ended. The script is to be given what this returns."""
         return await self._journal.calls.end(self.lease, number, status, outcome=outcome, error=error)
 
+    async def came_late(self, number: int, outcome: str) -> None:
+        """What a call came to after it had been given up: needs no lease, for the run may have ended."""
+        await self._journal.calls.arrive_late(self.lease.execution_id, number, outcome)
+
     # what the guest was given
 
     def delivered(self, numbers: tuple[int, ...], inputs: Inputs) -> None:

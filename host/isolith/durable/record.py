@@ -172,6 +172,10 @@ class CallRecorder:
         if not self.ledger.left:  # else it is the next host's to say what became of it
             await self.ledger.ended(use.entry, "cancelled")
 
+    async def came_late(self, use: Use, outcome: str) -> None:
+        """Its result, after it had been given up. Raises JournalError."""
+        await self.ledger.came_late(use.entry, outcome)
+
     def _new(self, use: Use) -> NewCall:
         use.entry = use.number if use.number > self._last else self._last + 1
         self._last = use.entry

@@ -32,6 +32,7 @@ _OUTCOME_MIME: Final = "application/json"
 
 
 _UNKNOWN: Final[tuple[CallStatus, ...]] = ("unknown",)
+_GIVEN_UP: Final[frozenset[CallStatus]] = frozenset({"cancelled", "failed"})
 _APPROVED: Final[tuple[CallStatus, ...]] = ("approved",)
 _STARTED: Final[tuple[CallStatus, ...]] = ("started",)
 _WAITS: Final[tuple[CallStatus, ...]] = ("approved", "pending_approval")
@@ -133,7 +134,8 @@ class Calls:
             transaction.hold(lease)
             values: Row = {"ended_at": transaction.now, "error": error}
             values |= _outcome(transaction, lease.execution_id, number, outcome)
-            row = _move(transaction, lease.execution_id, number, status, values)
+            before = calls_before(status) - _GIVEN_UP
+            row = _move(transaction, lease.execution_id, number, status, values, before)
             return call_of({**row, "outcome": whole_outcome(transaction.connection, row)})
 
         return await self._store.write(work)
@@ -203,18 +205,36 @@ class Calls:
 
         def work(transaction: Transaction) -> Call:
             transaction.head(execution_id)
-            given_up = ("cancelled", "unknown", "failed")
             row = transaction.update(
                 execution_id,
                 "came too late",
                 schema.calls,
                 {"execution_id": execution_id, "number": number},
                 {"late": late},
-                {"status": given_up},
+                {"status": (*_UNKNOWN, *_GIVEN_UP)},
             )
             return call_of(row or _refuse(transaction, execution_id, number, "a late outcome"))
 
         return await self._store.write(work)
+
+    async def came_late(self, execution_id: str) -> frozenset[int]:
+        """The calls that came to a result after they had been given up."""
+        query = select(_C.number).where(_C.execution_id == execution_id, _C.late.is_not(None))
+        return await self._store.read(lambda connection: frozenset(connection.scalars(query)))
+
+    async def take_late(self, lease: Lease, numbers: Collection[int]) -> None:
+        """What calls came to after they had been given up is their outcome now. Raises LeaseLost, WrongStatus."""
+
+        def work(transaction: Transaction) -> None:
+            transaction.hold(lease)
+            for number in sorted(numbers):
+                late = _load(transaction.connection, lease.execution_id, number)["late"]
+                if late is None:
+                    _refuse(transaction, lease.execution_id, number, "outcome that never came")
+                values = {"error": None, **_outcome(transaction, lease.execution_id, number, late)}
+                _move(transaction, lease.execution_id, number, "completed", values, _GIVEN_UP)
+
+        await self._store.write(work, hard=True)
 
     async def revert(self, lease: Lease, number: int) -> Call:
         """About to be reverted: `reverting`, on the disk. Raises LeaseLost, WrongStatus."""

@@ -45,9 +45,9 @@ CALL_MOVES: Final[dict[CallStatus, frozenset[CallStatus]]] = {
     # Made again under its idempotency key, asked about, or settled by a person who looked.
     "unknown": frozenset({"started", "pending_approval", "completed", "failed", "reverting"}),
     "completed": frozenset({"reverting"}),
-    "failed": frozenset({"reverting"}),
-    # Given up while it was under way: it may have happened.
-    "cancelled": frozenset({"reverting"}),
+    # Given up while it was under way: it may have happened. Where it did, a retry takes what it came to.
+    "failed": frozenset({"reverting", "completed"}),
+    "cancelled": frozenset({"reverting", "completed"}),
     "rejected": frozenset(),
     "expired": frozenset(),
     "reverting": frozenset({"reverted", "revert_failed", "revert_unknown"}),

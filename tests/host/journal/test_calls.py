@@ -13,6 +13,7 @@ from tests.host.journal.support import LASTS, Clock, asked, created, started
 
 from isolith.journal import (
     Answer,
+    AskedBy,
     Call,
     Caps,
     DuplicateEntry,
@@ -181,12 +182,23 @@ async def test_every_move_is_of_the_table_or_refused(journal: Journal, clock: Cl
         "fail": ("failed", lambda lease: journal.calls.end(lease, 1, "failed", error="{}")),
         "cancel": ("cancelled", lambda lease: journal.calls.end(lease, 1, "cancelled")),
         "ask": ("pending_approval", lambda lease: journal.calls.ask_again(lease, 1, reason="unknown")),
+        "ask_anew": (
+            "pending_approval",
+            lambda lease: journal.calls.ask_again(lease, 1, reason="changed", by=AskedBy("two", "raise")),
+        ),
         "put_off": ("pending_approval", lambda lease: journal.calls.put_off(lease, 1, reason="asks", question="{}")),
         "revert": ("reverting", lambda lease: journal.calls.revert(lease, 1)),
         "reverted": ("reverted", lambda lease: journal.calls.end_revert(lease, 1, "reverted")),
         "revert_failed": ("revert_failed", lambda lease: journal.calls.end_revert(lease, 1, "revert_failed")),
     }
-    only = {"begin": {"approved"}, "repeat": {"unknown"}, "ask": {"unknown"}, "put_off": {"started"}}
+    only = {
+        "begin": {"approved"},
+        "repeat": {"unknown"},
+        "complete": {"started", "unknown"},
+        "ask": {"unknown"},
+        "ask_anew": {"approved"},
+        "put_off": {"started"},
+    }
     for name, (after, way) in ways.items():
         lease = await created(journal)
         call = await brought_to(journal, lease, before)
@@ -223,6 +235,25 @@ async def test_a_person_may_settle_what_is_unknown(journal: Journal) -> None:
     await started(journal, lease)
     await journal.calls.lose(lease)
     assert (await journal.calls.end(lease, 1, "completed", outcome='"it did"')).status == "completed"
+
+
+@pytest.mark.parametrize("given_up", ["cancelled", "failed"])
+async def test_what_came_too_late_is_the_outcome_where_a_retry_takes_it(journal: Journal, given_up: str) -> None:
+    lease = await created(journal)
+    for number in (1, 2):
+        await started(journal, lease, number)
+        await journal.calls.end(lease, number, given_up)  # type: ignore[arg-type]
+    large = f'"{"x" * 100_000}"'
+    await journal.calls.arrive_late(lease.execution_id, 1, large)
+    assert await journal.calls.came_late(lease.execution_id) == {1}
+    with pytest.raises(WrongStatus, match="call 2"):  # nothing came of it
+        await journal.calls.take_late(lease, [1, 2])
+    await journal.calls.take_late(lease, [1])
+    [first, second] = await journal.calls.of(lease.execution_id, whole=True)
+    assert (first.status, first.outcome, second.status) == ("completed", large, given_up)
+    with pytest.raises(WrongStatus):
+        await journal.calls.take_late(lease, [1])
+    assert not (await journal.records.verify()).findings
 
 
 async def test_what_comes_too_late_is_kept_and_changes_nothing(journal: Journal) -> None:
