@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from tests.security.desk import CANARY
@@ -15,6 +15,8 @@ from tests.security.desk import CANARY
 from isolith_bindings.secrets import MASK, redact
 
 if TYPE_CHECKING:
+    from tests.security.configured import Upstream
+
     from isolith import CodeMode, Outcome
 
 pytestmark = pytest.mark.anyio
@@ -25,8 +27,16 @@ CAUGHT = (
     "import traceback\ntry:\n    cellar.open()\nexcept Exception:\n    traceback.format_exc()",
     "try:\n    desk.fail()\nexcept Exception as error:\n    [str(error), repr(error), error.__dict__, error.__notes__]",
     "try:\n    api.get_thing()\nexcept Exception as error:\n    [str(error), repr(error), error.__dict__]",
+    "shop.get_thing()",
+    "try:\n    shop.get_broken()\nexcept Exception as error:\n    [str(error), repr(error), error.__dict__]",
+    "try:\n    remote.anything()\nexcept Exception as error:\n    [str(error), repr(error), error.__dict__]",
+    "try:\n    local.anything()\nexcept Exception as error:\n    [str(error), repr(error), error.__dict__]",
     "[search('cellar'), search('api'), describe('api'), describe('cellar'), describe('api.get_thing')]",
 )
+
+
+SENT = ("key", "header", "bearer")
+"""In the headers of requests."""
 
 
 class Told:
@@ -70,6 +80,23 @@ async def test_a_script_that_looks_closely_at_what_failed_sees_no_secret(script:
     outcome, text = await told.by(script)
     assert outcome.status == "completed" or "__notes__" in script
     assert CANARY not in text
+
+
+async def test_what_configuration_files_hold_was_really_sent_and_is_masked_where_it_comes_back(
+    told: Told, configured: Upstream
+) -> None:
+    outcome, text = await told.by("shop.get_thing()")
+    [headers] = cast("dict[str, dict[str, str]]", outcome.value).values()
+    assert headers["X-Shop-Key"] == MASK
+    assert CANARY not in text
+    for script in ("remote.anything()", "local.anything()"):
+        outcome, text = await told.by(script)
+        assert outcome.error is not None
+        assert outcome.error.kind == "tool_unavailable"
+        assert CANARY not in text
+    sent = "".join(configured.sent)
+    assert [name for name in SENT if f"{CANARY}-sent-{name}" not in sent] == []
+    assert configured.started() == f"{CANARY}-given-environment"
 
 
 async def test_the_credential_was_used_and_is_masked_wherever_it_would_show(told: Told) -> None:

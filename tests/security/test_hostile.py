@@ -18,6 +18,7 @@ from isolith.outcome import BUDGET_KINDS, outcome_schema
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.security.configured import Upstream
     from tests.security.desk import Desk
 
     from isolith import CodeMode, Outcome
@@ -82,9 +83,17 @@ async def test_what_one_run_draws_or_leaves_is_not_in_the_next(cycle: int, code_
     assert [(await code_mode.execute(script.text)).value for _ in range(3)] == [[], [], []]
 
 
-async def test_no_secret_in_the_journal_of_all_these_runs(code_mode: CodeMode, journal: Path) -> None:
+GIVING_AWAY = ("desk.fail()", "api.get_thing()", "shop.get_thing()", "shop.get_broken()", "remote.any()", "local.any()")
+
+
+async def test_no_secret_in_the_journal_of_all_these_runs(
+    code_mode: CodeMode, journal: Path, configured: Upstream
+) -> None:
     """The last test of this file, so that whatever ran before it is in there."""
-    await code_mode.execute("desk.fail()\napi.get_thing()")
+    for script in GIVING_AWAY:
+        await code_mode.execute(script)
+    assert CANARY in "".join(configured.sent)
+    assert CANARY in configured.started()
     async with await Journal.open(f"sqlite:///{journal}") as kept:
         lines = [line async for line in kept.export(contents=True)]
     assert "desk" in "".join(lines)
