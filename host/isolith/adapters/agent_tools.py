@@ -1,4 +1,11 @@
-"""The two tools that any agent is given, `execute` and `resume`, and what answers them. Knows no framework."""
+"""The two tools that any agent is given, `execute` and `resume`, and what answers them. Knows no framework.
+
+tools = agent_tools(code_mode)
+told = [tool.to_json() for tool in tools.definitions]
+answer = await tools.call("execute", {"code": "6 * 7"})
+
+`told` is for the model, and what a model calls is for `call`.
+"""
 
 from __future__ import annotations
 

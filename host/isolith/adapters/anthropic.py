@@ -1,7 +1,7 @@
 """Isolith for the Messages API of Anthropic.
 
 tools = anthropic_tools(code_mode)
-message = client.messages.create(tools=tools.definitions, ...)
+message = client.messages.create(model=model, max_tokens=1_000, messages=asked, tools=tools.definitions)
 results = [await tools.handle(block) for block in message.content if block.type == "tool_use"]
 
 Plain data both ways: no SDK is needed.

@@ -1,6 +1,10 @@
-"""Isolith as tools of LangChain, for any agent of its own.
+"""Isolith as tools of LangChain, for any model that takes tools.
 
-agent = create_agent(model, langchain_tools(code_mode))
+tools = {tool.name: tool for tool in langchain_tools(code_mode)}
+answer = await model.bind_tools([*tools.values()]).ainvoke(asked)
+messages = [await tools[call["name"]].ainvoke(call) for call in answer.tool_calls]
+
+Or for any agent of its own: `create_agent(model, langchain_tools(code_mode))`.
 
 Needs its core alone: `pip install isolith[langchain]`.
 """

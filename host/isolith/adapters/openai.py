@@ -1,7 +1,7 @@
 """Isolith for the API of OpenAI, Responses and Chat Completions.
 
 tools = openai_tools(code_mode)
-response = client.responses.create(tools=tools.responses, ...)
+response = client.responses.create(model=model, input=asked, tools=tools.responses)
 outputs = [await tools.handle(item) for item in response.output if item.type == "function_call"]
 
 Plain data both ways: no SDK is needed.
