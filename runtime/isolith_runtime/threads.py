@@ -56,10 +56,12 @@ class GuestThreads:
                 job = self._jobs.get(timeout=_IDLE_S)
             except queue.Empty:
                 with self._lock:
-                    if not self._queued:  # else a job is on its way to a thread that waits
-                        self._leave()
-                        return
-                continue
+                    if self._queued:  # a job is on its way to a thread that waits
+                        continue
+                    self._leave()
+                if not self._threads:
+                    heap.give_back()
+                return
             with self._lock:
                 if job is None:
                     self._leave()

@@ -32,6 +32,28 @@ kept = library.mallinfo2().heap - before.heap
 sys.stdout.write(f"{mapped} {kept > 4 << 20}")
 """
 
+FRAGMENTS = """
+import ctypes
+from pathlib import Path
+from isolith_runtime import heap
+
+def resident():
+    [line] = [line for line in Path("/proc/self/smaps_rollup").read_text().splitlines() if line.startswith("Anonymous:")]
+    return int(line.split()[1]) << 10
+
+library = ctypes.CDLL(None)
+library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+library.free.argtypes = [ctypes.c_void_p]
+before = resident()
+blocks = [library.malloc(64 << 10) for _ in range(400)]
+for block in blocks:
+    ctypes.memset(block, 1, 64 << 10)
+for block in blocks[:-1]:  # the last one keeps the end of the heap where it is
+    library.free(block)
+held = resident()
+heap.give_back()
+print(before, held, resident())
+"""
 
 HAS_ACCOUNT = sys.platform == "linux" and hasattr(ctypes.CDLL(None), "mallinfo2")
 
@@ -62,3 +84,10 @@ def test_it_would_not_if_the_thresholds_moved() -> None:
 def test_whoever_has_set_this_is_left_alone() -> None:
     thresholds = {"MALLOC_TRIM_THRESHOLD_": str(64 << 20), "MALLOC_MMAP_THRESHOLD_": str(16 << 20)}
     assert found("bound", **thresholds) == "False 0 True"
+
+
+def test_what_is_free_between_blocks_is_given_back() -> None:
+    done = subprocess.run([sys.executable, "-c", FRAGMENTS], capture_output=True, text=True, check=True)
+    before, held, after = map(int, done.stdout.split())
+    assert held - before > 16 << 20
+    assert after - before < 8 << 20
