@@ -1,6 +1,7 @@
-"""Writers that are killed: a life of one execution, step by step, each step one commit; and a flood of calls.
+"""Writers that are killed: lives of one execution, step by step, each step one commit; and a flood of calls.
 
 crasher.py URL each ID       a process for each step and each side of its commit, killed there; the next goes on
+crasher.py URL beside ID     the same with what people keep beside executions: grants, snippets, tokens
 crasher.py URL flood ID      writes calls, many at once, and names each that was acknowledged
 """
 
@@ -14,19 +15,22 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from isolith.journal import Answer, Delivery, Journal, Lease, LogLine, NewCall, Order, UnknownEntry
+from isolith.journal import Answer, Delivery, Journal, Lease, LogLine, NewCall, NewGrant, NewSnippet, Order
 from isolith.journal.dialects import Postgres, SQLite
 from isolith.journal.digests import digest_of_call
+from isolith.journal.tokens import NewToken
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 LASTS = timedelta(seconds=30)
-VARIES = {"execution_id", "at", "hash", "previous", "body", "handle", "outcome_handle", "duration_ms", "principal"}
+VARIES = {"execution_id", "principal", "grant_id", "handle", "outcome_handle", "at", "duration_ms"}.union(
+    ("hash", "previous", "body")
+)
 
 
 @dataclass
@@ -83,6 +87,53 @@ STEPS: list[Step] = [
     lambda life: life.journal.calls.end_revert(life.held, 1, "reverted"),
     lambda life: life.journal.executions.roll_back(life.held, "done"),
 ]
+REPORT = NewSnippet("report", "What there is", "await crm.list()", "{}", '{"crm.list":"d"}', "3", "ann", tests="[]")
+
+
+async def grant_id(journal: Journal) -> str:
+    """That of the only grant. From the export: to look for grants is a write."""
+    lines = [json.loads(line) async for line in journal.export()]
+    return next(str(line["grant_id"]) for line in lines if line["kind"] == "grants")
+
+
+async def revoke_grant(life: Life) -> None:
+    await life.journal.grants.revoke(await grant_id(life.journal), "eve")
+
+
+def review(version: int, state: str) -> Step:
+    async def reviewed(life: Life) -> None:
+        read = (await life.journal.snippets.get("report", version)).content_hash
+        await life.journal.snippets.review("report", version, state, who="bob", content_hash=read)  # type: ignore[arg-type]
+
+    return reviewed
+
+
+BESIDE: list[Step] = [
+    Life.create,
+    lambda life: life.journal.grants.give(NewGrant("crm", "delete", "ada", 2, timedelta(hours=1))),
+    lambda life: life.journal.calls.ask(life.held, NewCall(1, "crm", "delete", "{}"), reason="policy"),  # it is covered
+    lambda life: life.journal.calls.begin(life.held, 1),
+    lambda life: life.journal.calls.put_off(life.held, 1, reason="its server asks", question="{}"),
+    lambda life: life.journal.calls.ask(life.held, NewCall(2, "crm", "delete", "[]"), reason="policy"),
+    revoke_grant,
+    lambda life: life.journal.calls.begin(life.held, 2),
+    lambda life: life.journal.calls.lose(life.held),
+    lambda life: life.journal.calls.repeat(life.held, 2),
+    lambda life: life.journal.calls.end(life.held, 2, "cancelled"),
+    lambda life: life.journal.calls.arrive_late(life.execution_id, 2, '"done"'),
+    lambda life: life.journal.calls.take_late(life.held, [2]),
+    lambda life: life.journal.cancellations.ask(life.execution_id, "eve"),
+    lambda life: life.journal.snippets.propose(REPORT),
+    review(1, "approved"),
+    lambda life: life.journal.snippets.propose(replace(REPORT, code="1")),
+    review(2, "refused"),
+    review(1, "revoked"),
+    lambda life: life.journal.tokens.add(NewToken("t1", "d1", "ada", ("execute",), "root")),
+    lambda life: life.journal.tokens.used("t1"),
+    lambda life: life.journal.tokens.revoke("t1", "root"),
+]
+"""Its decisions are those of a grant; what is beside it belongs to no execution."""
+LIVES = {"each": STEPS, "beside": BESIDE}
 SIDES = ("before", "after")
 
 
@@ -115,10 +166,12 @@ class Killer:
 
 
 async def snapshot(journal: Journal, execution_id: str) -> list[str]:
-    """All that the journal has of an execution, but for times and what nobody can guess."""
-    try:
-        lines = [json.loads(line) async for line in journal.export([execution_id], contents=True)]
-    except UnknownEntry:
+    """All that the journal has of an execution and beside it, but for times and what nobody can guess."""
+    lines = [json.loads(line) async for line in journal.export(contents=True)]
+    lines = [line for line in lines if line.get("execution_id", execution_id) in {execution_id, None}]
+    lines += [{"was used": token.used_at is not None} for token in await journal.tokens.find()]
+    lines += [{"is to end": True}] * len(await journal.cancellations.asked([execution_id]))
+    if not any(line.get("execution_id") == execution_id for line in lines):
         return []
     owner = (await journal.executions.get(execution_id)).owner
     return [f"worked on by {owner}"] + [
@@ -131,22 +184,22 @@ def digest(lines: list[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-async def live_and_die(url: str, execution_id: str, at: int, side: str) -> None:
+async def live_and_die(url: str, execution_id: str, steps: list[Step], at: int, side: str) -> None:
     """Say what is there, and die in step `at`."""
     journal = await Journal.open(url)
     os.write(1, f"{digest(await snapshot(journal, execution_id))}\n".encode())
-    fence = sum(step in {Life.create, Life.acquire} for step in STEPS[:at])
+    fence = sum(step in {Life.create, Life.acquire} for step in steps[:at])
     Killer(1, side).arm()
-    await STEPS[at](Life(journal, execution_id, fence))
+    await steps[at](Life(journal, execution_id, fence))
 
 
-def each(url: str, execution_id: str) -> None:
+def each(url: str, execution_id: str, steps: list[Step]) -> None:
     """A child for each: forked, so that it begins at once."""
-    for at in range(len(STEPS)):
+    for at in range(len(steps)):
         for side in SIDES:
             child = os.fork()
             if child == 0:
-                asyncio.run(live_and_die(url, execution_id, at, side))
+                asyncio.run(live_and_die(url, execution_id, steps, at, side))
                 os._exit(1)
             _, status = os.waitpid(child, 0)
             assert os.WIFSIGNALED(status), (side, at, status)
@@ -168,7 +221,7 @@ async def flood(url: str, execution_id: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[2] == "each":
-        each(sys.argv[1], sys.argv[3])
+    if sys.argv[2] in LIVES:
+        each(sys.argv[1], sys.argv[3], LIVES[sys.argv[2]])
     else:
         asyncio.run(flood(sys.argv[1], sys.argv[3]))

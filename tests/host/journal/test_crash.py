@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.host.journal.crasher import LASTS, SIDES, STEPS, Life, digest, snapshot
+from tests.host.journal.crasher import LASTS, LIVES, SIDES, STEPS, Life, digest, snapshot
 
 from isolith.journal import Journal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.host.journal.support import Clock
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -21,8 +23,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 CRASHER = Path(__file__).with_name("crasher.py")
 
 
-def killed(url: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(CRASHER), url, "each", "killed"]
+def killed(url: str, life: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(CRASHER), url, life, "killed"]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -31,16 +33,18 @@ def flooding(url: str, execution_id: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-async def test_killed_before_and_after_every_commit(url: str) -> None:
-    """One execution, in two processes for each of its steps: the first dies before the commit, the second after it."""
-    async with await Journal.open(url) as journal:
+@pytest.mark.parametrize("name", LIVES)
+async def test_killed_before_and_after_every_commit(new_url: Callable[[], str], name: str) -> None:
+    """One life, in two processes for each of its steps: the first dies before the commit, the second after it."""
+    async with await Journal.open(new_url()) as journal:
         life = Life(journal, "whole")
         expected = [digest(await snapshot(journal, "whole"))]
-        for step in STEPS:
+        for step in LIVES[name]:
             await step(life)
             expected.append(digest(await snapshot(journal, "whole")))
-        assert len(set(expected)) == len(STEPS) + 1
-    done = await asyncio.to_thread(killed, url)
+        assert len(set(expected)) == len(LIVES[name]) + 1
+    url = new_url()
+    done = await asyncio.to_thread(killed, url, name)
     assert done.returncode == 0, done.stderr
     found = done.stdout.splitlines()
     async with await Journal.open(url) as journal:
