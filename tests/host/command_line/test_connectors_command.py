@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import random
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from isolith import CodeMode
 from isolith.command_line import cli
+from isolith.configuration.connect import connect_all
 from isolith.configuration.documents import parse_json
+from isolith.connector_views import status_of
 
 RAW = Path(__file__).parents[3] / "fixtures" / "mcp" / "raw_server.py"
 CRM = '''
@@ -90,6 +96,31 @@ def test_how_they_are(specs: list[str]) -> None:
     states = {name: (one["state"], one["tools"]) for name, one in found(result).items()}
     assert states == {"crm": ("ready", 3), "docs": ("connected", 1), "broken": ("failed", 0)}
     assert all(one["scope"] for one in found(result).values())
+
+
+def test_the_command_line_says_of_its_servers_what_the_library_says_of_its_own(tmp_path: Path) -> None:
+    chance = random.Random(20_261_130)  # noqa: S311 - to be repeated
+    faults = ("", "--modern", "exit", "collisions", "cycle", "many=3")
+    servers = {
+        f"server{number}": {"command": sys.executable, "args": [str(RAW), *filter(None, [fault])]}
+        for number, fault in enumerate(chance.sample(faults, k=len(faults)))
+    }
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    shown = found(isolith("connectors", "status", "--connect", str(tmp_path / "mcp.json"), "--json"))
+    own = ("connector", "scope", "place", "state", "reason", "tools", "era", "protocol_version", "server")
+
+    async def told() -> dict[str, dict[str, object]]:
+        async with CodeMode(connect_all([str(tmp_path / "mcp.json")])) as code_mode:
+            await code_mode.ready()
+            return {one.name: status_of(one) for one in code_mode.connectors}
+
+    for name, one in asyncio.run(told()).items():
+        assert {key: shown[name][key] for key in (*own, "problems", "excluded")} == {
+            key: list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
+            for key, value in one.items()
+            if key in {*own, "problems", "excluded"}
+        }
+    assert {one["state"] for one in shown.values()} == {"connected", "failed"}
 
 
 def test_one_that_is_well(specs: list[str]) -> None:
