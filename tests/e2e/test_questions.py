@@ -142,6 +142,24 @@ async def test_a_server_of_before_2026_07_28_is_declined_with_the_reason() -> No
     )
 
 
+@pytest.mark.parametrize("legacy", [True, False], ids=["2025-11-25", "2026-07-28"])
+async def test_who_answers_at_once_answers_servers_of_either_revision(legacy: bool) -> None:
+    asked: list[Asked] = []
+
+    async def answer(question: Asked) -> Answer:
+        asked.append(question)
+        return Answer("accept", {"sure": True})
+
+    async with CodeMode([bench(legacy=legacy)], questions=answer) as code_mode:
+        execution = code_mode.start("[await bench.delete(), await bench.add(a=1)]", principal="ada")
+        outcome = await execution.outcome()
+    # The run went on from where it had asked.
+    assert (outcome.status, outcome.value, outcome.usage.passes) == ("completed", ["accept True", 2], 1)
+    [one] = asked
+    assert (one.question.message, one.connector, one.method) == ("Delete everything?", "bench", "delete")
+    assert (one.call_id, one.principal) == (f"{execution.execution_id}.1", "ada")
+
+
 async def test_two_rounds_are_two_questions_and_edited_arguments_stay() -> None:
     calls: list[tuple[str, object]] = []
 

@@ -34,6 +34,7 @@ class Faulty:
     header_mismatch: int = 0
     calls: int = 0
     lists: int = 0
+    listens: int = 0
     initialised: int = 0
     seen: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     released: threading.Event = field(default_factory=threading.Event)

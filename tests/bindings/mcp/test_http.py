@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from tests.bindings.mcp.bench import PATIENCE_S, Bench, connected, free_port
-from tests.bindings.mcp.faulty_http import Faulty, Handler, faulty_http
+from tests.bindings.mcp.faulty_http import JSON, Faulty, Handler, faulty_http
 
 from isolith_bindings.mcp import http as careful
 from isolith_bindings.mcp.descriptions import HttpServer
@@ -232,3 +232,40 @@ async def _until(holds: object) -> None:
 async def _eventually(bench: Bench) -> object:
     await _until(lambda: bench.connector.status().state == "connected")
     return await bench.call("work")
+
+
+class Dropping(Handler):
+    """Tells of changes on a stream that breaks at once, for the first who listens; what changed then, nobody was told."""
+
+    def _answer(self, message: JSON, method: str) -> None:
+        told = self.faulty
+        if method == "server/discover":
+            capabilities: JSON = {"tools": {"listChanged": True}}
+            self._result(message, {"supportedVersions": ["2026-07-28"], "capabilities": capabilities})
+        elif method == "tools/list":
+            told.lists += 1
+            names = ["work", *(["later"] if told.listens else [])]
+            self._result(message, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]})
+        elif method == "subscriptions/listen":
+            told.listens += 1
+            self._begin_events()
+            stamp: JSON = {"io.modelcontextprotocol/subscriptionId": message["id"]}
+            acknowledged: JSON = {"notifications": {"toolsListChanged": True}, "_meta": stamp}
+            self._event(
+                {"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": acknowledged}
+            )
+            if told.listens > 1:
+                told.released.wait(60)
+            self.close_connection = True
+        else:
+            super()._answer(message, method)
+
+
+async def test_a_stream_of_changes_that_breaks_is_opened_again_and_what_was_missed_is_listed() -> None:
+    with faulty_http(Faulty(), Dropping) as told:
+        async with connected(told.server) as bench:
+            await bench.until(lambda: "later" in bench.connector.methods)
+            assert bench.connector.status().state == "connected"
+            assert (told.listens, bench.connector.status().restarts) == (2, 0)
+            # Released before it is closed: the server holds the stream open.
+            told.released.set()
