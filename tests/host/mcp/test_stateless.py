@@ -118,5 +118,5 @@ async def test_a_request_that_says_nothing_of_itself_is_refused_before_a_handsha
         assert isinstance(bare, JSONRPCError)
         assert bare.error.code == INVALID_PARAMS
         client = {"name": "a test", "version": "1"}
-        first = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+        first: dict[str, object] = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
         assert isinstance(await wire.ask(2, "initialize", first), JSONRPCResponse)  # which ends nothing
