@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,11 +42,11 @@ def test_all_that_it_says() -> None:
     )
     assert (error.kind, error.message) == (
         "tool_error",
-        "issues.create was answered 422 Unprocessable Entity: Validation Failed",
+        f"issues.create was answered 422 {HTTPStatus(422).phrase}: Validation Failed",
     )
     assert error.data == {
         "status": 422,
-        "reason": "Unprocessable Entity",
+        "reason": HTTPStatus(422).phrase,
         "headers": {"content-type": "application/json; charset=utf-8", "x-request-id": "r1"},
         "body": {"message": "Validation\n Failed", "errors": [{"field": "title"}]},
         "truncated": False,
