@@ -1,76 +1,120 @@
-"""Which entries hold a word, and where: what a search looks at is chosen by it.
+"""Which entries a query is about: SQLite's FTS5 chooses them, `ranking` puts them in order.
 
-An entry is worth what it holds of a query, each of its words by its best meaning in the best place. That is counted for
-every entry that holds one of the query's rare words; only the best are then put in order, by all that `ranking` knows.
-SQLite's own `bm25` would choose as well, at ten times the cost: two passes over every match, 3 to 6 ms for 2,000.
+Two tables hold the stems of every entry: `named` those of its name, its connector and the first line that is said of
+it, `held` all of them. FTS5 is asked for what holds all words of the query, then for what holds all but the least of
+them, and so on until there is enough. It is not asked for an order: its `bm25` reads every match, 3 to 6 ms where a
+word is in 2,000 entries; here reading ends where there is enough. Rows come by their number, so an entry with a short
+name, which is more often what is meant by a single word, has a low one (`row_of`).
 """
 
 from __future__ import annotations
 
 from heapq import nlargest
-from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from isolith_bindings.entries import SUMMARY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    import sqlite3
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from isolith_bindings.query import Term
 
-_COMMON = 0.2
-"""Words that are in more than this share of the entries choose no candidates, where rarer ones do."""
-_MIN_ROWS = 600
-_worth = itemgetter(1)
+Combination: TypeAlias = tuple[int, ...]
+"""Words of a query that are asked for together, by their places."""
+
+MOST_TERMS = 8
+"""Words of a query that choose: those that say most."""
+MOST_QUERIES = 16
+"""Combinations of them that are asked for at most, those that say most first."""
+MOST_PAIRS, _ENOUGH = 8, 20
+"""Where that finds less than enough: pairs of words, and then each by itself."""
+_COMMON, _FEW = 0.4, 600
+"""A word that is in more than this share of the entries, and in more than a few, chooses only with all others."""
+_LONGEST_NAME = 50
+_SEQUENCE_BITS = 40
+
+# No order, no positions, no copy of the text; every character beyond ASCII belongs to a word, as the stems have it.
+_SCHEMA = """
+    CREATE VIRTUAL TABLE named USING fts5(stems, content='', detail=none, tokenize='ascii');
+    CREATE VIRTUAL TABLE held USING fts5(stems, content='', detail=none, tokenize='ascii');
+"""
+_INSERT = {
+    "named": "INSERT INTO named(rowid, stems) VALUES (?, ?)",
+    "held": "INSERT INTO held(rowid, stems) VALUES (?, ?)",
+}
+_DELETE = {
+    "named": "INSERT INTO named(named, rowid, stems) VALUES ('delete', ?, ?)",
+    "held": "INSERT INTO held(held, rowid, stems) VALUES ('delete', ?, ?)",
+}
+_ASK = {"named": "SELECT rowid FROM named(?)", "held": "SELECT rowid FROM held(?)"}
+
+
+def row_of(name_length: int, sequence: int) -> int:
+    """The number of an entry: those of shorter names, in words, are lower."""
+    return min(name_length, _LONGEST_NAME) << _SEQUENCE_BITS | sequence
 
 
 class Postings:
-    """By stem, the entries that hold it, each with what a match in its best place is worth. About 14 MB for 10,000."""
+    """By stem, the entries that hold it; in tables of `database` that are this object's alone. Not safe for threads."""
 
-    def __init__(self) -> None:
-        self._rows: dict[str, dict[int, float]] = {}
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        database.executescript(_SCHEMA)
 
     def add(self, row: int, places: Mapping[str, float]) -> None:
-        """An entry is there under a number."""
-        for word, place in places.items():
-            self._rows.setdefault(word, {})[row] = place
+        """An entry is there under a number. `places`: its stems, each with what a match in its best place is worth."""
+        for table, stems in _texts(places).items():
+            self._database.execute(_INSERT[table], (row, stems))
 
-    def remove(self, row: int, words: Iterable[str]) -> None:
-        """It is there no more."""
-        for word in words:
-            rows = self._rows[word]
-            del rows[row]
-            if not rows:
-                del self._rows[word]
+    def remove(self, row: int, places: Mapping[str, float]) -> None:
+        """It is there no more; `places` as they were added."""
+        for table, stems in _texts(places).items():
+            self._database.execute(_DELETE[table], (row, stems))
 
     def best(self, terms: Sequence[Term], entries: int, most: int, fits: Callable[[int], bool] | None) -> list[int]:
         """The numbers of those that hold most of the terms, at most `most`; `fits` says which may be among them."""
-        ordered = sorted(terms, key=lambda term: term.rarity)
-        rare = _rare(ordered, entries)
-        held: dict[int, float] = {}
-        for term in ordered[:rare]:
-            for row, worth in self._holding(term).items():
-                held[row] = held.get(row, 0.0) + worth * term.weight
-        if fits is not None:
-            held = {row: worth for row, worth in held.items() if fits(row)}
-        for term in ordered[rare:]:
-            for row, worth in self._holding(term, held).items():
-                held[row] += worth * term.weight
-        return [row for row, _ in nlargest(most, held.items(), key=_worth)]
+        asked = sorted(terms, key=lambda term: -term.weight)[:MOST_TERMS]
+        found: dict[int, None] = {}
+        for combinations, enough in zip(_combinations(asked, entries), (most, _ENOUGH, 1), strict=True):
+            if len(found) >= min(enough, most):
+                break
+            # One that holds more comes again among those that hold less.
+            for row in self._rows(asked, combinations):
+                if fits is None or fits(row):
+                    found[row] = None
+                    if len(found) >= most:
+                        break
+        return list(found)
 
-    def _holding(self, term: Term, among: Mapping[int, object] | None = None) -> Mapping[int, float]:
-        """What holds a word in any of its meanings, and how well."""
-        found: dict[int, float] = {}
-        for meaning, quality in term.meanings.items():
-            rows = self._rows.get(meaning, {})
-            for row in rows if among is None else rows.keys() & among.keys():
-                worth = quality * rows[row]
-                if worth > found.get(row, 0.0):
-                    found[row] = worth
-        return found
+    def _rows(self, terms: Sequence[Term], combinations: Iterable[Combination]) -> Iterator[int]:
+        groups = [_any_of(term) for term in terms]
+        for chosen in combinations:
+            asked = " AND ".join(groups[at] for at in chosen)
+            # What many words have in common are few entries. Of those with a single word, what is called so is first.
+            for table in ("named", "held") if len(chosen) == 1 else ("held",):
+                yield from (row for (row,) in self._database.execute(_ASK[table], (asked,)))
 
 
-def _rare(ordered: Sequence[Term], entries: int) -> int:
-    """How many of the words choose: the rarest, and others for as long as few entries hold them."""
-    room, rare = max(_MIN_ROWS, int(entries * _COMMON)), 1
-    while rare < len(ordered) and (room := room - ordered[rare].rarity) > 0:
-        rare += 1
-    return rare
+def _combinations(terms: Sequence[Term], entries: int) -> tuple[Iterable[Combination], ...]:
+    """What is asked for: what weighs most; pairs and single words; the common ones, for where nothing else is found."""
+    common = [at for at, term in enumerate(terms) if term.rarity > max(_FEW, _COMMON * entries)]
+    rare = [at for at in range(len(terms)) if at not in common]
+    weighed: list[tuple[float, Combination]] = [(0.0, ())]
+    for at in rare:
+        weighed += [(weight + terms[at].weight, (*chosen, at)) for weight, chosen in weighed]
+    heaviest = [chosen for _, chosen in nlargest(MOST_QUERIES, weighed[1:])]
+    pairs = [chosen for _, chosen in nlargest(MOST_PAIRS, (each for each in weighed if len(each[1]) == 2))]
+    every = [tuple(range(len(terms)))] if common else []
+    lesser = [chosen for chosen in (*pairs, *((at,) for at in rare)) if chosen not in heaviest]
+    return [*every, *heaviest], lesser, [(at,) for at in common]
+
+
+def _any_of(term: Term) -> str:
+    """A word in any of its meanings, as FTS5 is asked for it. A stem is letters and digits."""
+    return "(" + " OR ".join(f'"{meaning}"' for meaning in term.meanings) + ")"
+
+
+def _texts(places: Mapping[str, float]) -> dict[str, str]:
+    named = " ".join(stem for stem, place in places.items() if place >= SUMMARY)
+    return {"named": named, "held": " ".join(places)}

@@ -1,8 +1,8 @@
-"""Finding by words: what fits is taken from an index in memory, and put in order by `ranking`.
+"""Finding by words: what fits is asked of SQLite's FTS5, in memory, and put in order by `ranking`.
 
-`postings` chooses among the entries; what a word with a typo may be is asked of SQLite's FTS5, by its trigrams. That
-database is this module's alone, in memory, and holds nothing of any execution: the one exception to the rule that SQL
-is written in the journal only. The index follows its connectors: before each search what has changed in them is read
+`postings` chooses among the entries, by stems; what a word with a typo may be is found by its trigrams. The database is
+this module's alone, in memory, and holds nothing of any execution: the one exception to the rule that SQL is written in
+the journal only. The index follows its connectors: before each search what has changed in them is read
 anew, and what has not is left. `refresh` does the same ahead of time, on any thread.
 """
 
@@ -28,7 +28,7 @@ from isolith_bindings.entries import (
     snippet_entry,
 )
 from isolith_bindings.policy import ungoverned
-from isolith_bindings.postings import Postings
+from isolith_bindings.postings import Postings, row_of
 from isolith_bindings.provenance import is_native
 from isolith_bindings.query import Term, Vocabulary, understand
 from isolith_bindings.ranking import Weights, score
@@ -123,7 +123,7 @@ class SearchIndex:
         self._known: dict[str, _Source] = {}
         self._rows: dict[tuple[str, str], tuple[int, _Maker]] = {}
         self._entries: dict[int, Entry] = {}
-        self._postings = Postings()
+        self._postings = Postings(self._database)
         self._frequency: Counter[str] = Counter()
         self._spoken: Counter[str] = Counter()
         self._weights = Weights(self._frequency)
@@ -216,7 +216,7 @@ class SearchIndex:
             self._sorted = None
 
     def _insert(self, entry: Entry) -> int:
-        row, self._next = self._next, self._next + 1
+        row, self._next = row_of(len(entry.name), self._next), self._next + 1
         self._postings.add(row, entry.places)
         self._entries[row] = entry
         self._frequency.update(entry.places.keys())

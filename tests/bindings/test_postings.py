@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from isolith_bindings.postings import Postings
+import sqlite3
+
+import pytest
+
+from isolith_bindings.postings import MOST_TERMS, Postings, row_of
 from isolith_bindings.query import Term
 
 
-def term(*meanings: str, rarity: int = 1, weight: float = 1.0) -> Term:
+def term(*meanings: str, rarity: int = 0, weight: float = 1.0) -> Term:
     return Term(dict.fromkeys(meanings, 1.0), weight, rarity)
 
 
+ENTRIES = {1: {"issu": 1.0, "list": 1.0}, 2: {"issu": 0.35, "close": 1.0}, 3: {"list": 1.0}}
+
+
 def some() -> Postings:
-    postings = Postings()
-    postings.add(1, {"issu": 1.0, "list": 1.0})
-    postings.add(2, {"issu": 0.35, "close": 1.0})
-    postings.add(3, {"list": 1.0})
+    postings = Postings(sqlite3.connect(":memory:", isolation_level=None))
+    for row, places in ENTRIES.items():
+        postings.add(row, places)
     return postings
 
 
@@ -23,21 +29,53 @@ def test_those_that_hold_most_come_first() -> None:
     assert some().best([term("issu"), term("list")], 3, 1, None) == [1]
 
 
-def test_a_word_counts_by_its_best_meaning_only() -> None:
-    assert some().best([term("issu", "list"), term("close", weight=0.5)], 3, 10, None) == [1, 3, 2]
+def test_a_word_stands_for_any_of_its_meanings_and_counts_once() -> None:
+    assert some().best([term("issu", "list"), term("close", weight=0.5)], 3, 10, None) == [2, 1, 3]
+
+
+def test_what_is_called_so_is_before_what_says_so() -> None:
+    postings = some()
+    postings.add(0, {"issu": 0.35})
+    assert postings.best([term("issu")], 4, 10, None) == [1, 0, 2]
+
+
+def test_of_those_that_are_called_so_the_shortest_name_is_first() -> None:
+    postings = Postings(sqlite3.connect(":memory:", isolation_level=None))
+    rows = [row_of(length, sequence) for sequence, length in enumerate((3, 1, 2, 10**6))]
+    for row in rows:
+        postings.add(row, {"issu": 1.0})
+    assert postings.best([term("issu")], 4, 10, None) == [rows[1], rows[2], rows[0], rows[3]]
 
 
 def test_a_common_word_chooses_nothing_and_still_counts() -> None:
     common = term("list", rarity=5_000)
     assert some().best([common, term("issu")], 10_000, 10, None) == [1, 2]
     assert some().best([common], 10_000, 10, None) == [1, 3]
+    assert some().best([common, term("close")], 10_000, 10, lambda row: row != 2) == [1, 3]
+
+
+def test_the_words_that_say_most_choose() -> None:
+    """Of many, none of which is said together with another."""
+    others = [term(f"word{number}", weight=0.1) for number in range(MOST_TERMS)]
+    assert some().best([*others, term("close"), term("list", weight=0.5)], 3, 10, None) == [2, 1, 3]
+    heavier = [term(f"word{number}", weight=2.0) for number in range(MOST_TERMS)]
+    assert some().best([*heavier, term("close")], 3, 10, None) == []
+
+
+@pytest.mark.parametrize("stem", ["東京", "น้", "ñandú", "naïv", "o2", "and", "or", "not", "near", "named", "7"])
+def test_words_of_any_script_and_those_of_the_query_language_are_words(stem: str) -> None:
+    postings = some()
+    postings.add(9, {stem: 1.0})
+    assert postings.best([term(stem), term("other")], 4, 10, None) == [9]
+    postings.remove(9, {stem: 1.0})
+    assert postings.best([term(stem)], 3, 10, None) == []
 
 
 def test_what_is_left_out_and_what_is_gone() -> None:
     postings = some()
     assert postings.best([term("issu")], 3, 1, lambda row: row != 1) == [2]
-    postings.remove(1, ["issu", "list"])
+    postings.remove(1, ENTRIES[1])
     assert postings.best([term("issu")], 2, 10, None) == [2]
-    postings.remove(2, ["issu", "close"])
+    postings.remove(2, ENTRIES[2])
     assert postings.best([term("issu"), term("never")], 1, 10, None) == []
     assert postings.best([], 1, 10, None) == []
