@@ -110,7 +110,7 @@ class CodeMode:
         self._check: CheckMode = check
         self._types: Types = types
         type_checker(types)  # one that is named is there
-        self._ceilings = ceilings or HostPolicy()
+        self.ceilings = ceilings or HostPolicy()
         self._home = home
         self._reverts = reverts_of(reverts)
         self._running: set[Execution] = set()
@@ -245,7 +245,7 @@ class CodeMode:
 
         `execution_id`: a new one, where the caller has to know it before; unguessable, for whoever has it may ask.
         """
-        granted, warnings = self._ceilings.clamp(budgets or Budgets())
+        granted, warnings = self.ceilings.clamp(budgets or Budgets())
         durable = self._durable()
         wanted = self._result_types.wanted(result_type, may_wait=durable is not None, elsewhere=self._journals.given)
         order = Order(

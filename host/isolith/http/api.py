@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from isolith.http import approvals, discovery, events, executions, links, models, snippets
+from isolith.http import approvals, discovery, events, executions, links, models, settings, snippets
 from isolith.http.operations import Operation
 
 _KEY: Final = {
@@ -126,6 +126,10 @@ _THERE: Final = (
     Operation(
         "GET", "/v1/artifacts/{execution_id}/{handle}", "artifact", "execute", "The bytes of an artifact.",
         discovery.artifact, {200: ("*/*",)}, problems=(404,),
+    ),
+    Operation(
+        "GET", "/v1/settings", "settings", "admin", "What counts at this host.", settings.settings,
+        {200: models.Settings},
     ),
 )  # fmt: skip
 

@@ -99,6 +99,8 @@ class ExecutionsQuery(_Query):
     principal: Short | None = None
     """Of others only where the token may see them."""
     session: Short | None = None
+    parts: bool = False
+    """Also those within another one, a snippet's, which is named in its calls. Those that wait are always listed."""
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     cursor: Annotated[str, Field(max_length=200)] | None = None
 
@@ -269,6 +271,8 @@ class Snippet(_Told):
     input_schema: dict[str, Any]
     methods: list[str]
     """What it may call."""
+    image: str
+    """The major version of the guest that it was tested with."""
     tool: bool
     """Whether MCP clients are given it as a tool of its own, once approved."""
     execution_id: str | None
@@ -313,6 +317,17 @@ class CatalogQuery(_Query):
     budget_tokens: Annotated[int, Field(ge=0, le=100_000)] = 2_000
 
 
+class Settings(_Told):
+    """What counts at this host; another host of the journal may have others."""
+
+    limits: dict[str, float]
+    """Of each principal, and of all together."""
+    ceilings: dict[str, object]
+    """How far a caller may raise each budget."""
+    policy: dict[str, object]
+    """The preset and the rules, as they are written in a configuration."""
+
+
 class Anything(BaseModel):
     """An object whose members the documentation of the command of the same name tells."""
 
@@ -350,6 +365,7 @@ __all__ = [
     "PendingQuery",
     "Rejection",
     "SearchQuery",
+    "Settings",
     "Snippet",
     "SnippetApproval",
     "SnippetRefusal",
