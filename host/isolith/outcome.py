@@ -106,6 +106,7 @@ class CallRecord(_Record):
     """One call that the script made, and how it ended."""
 
     call_id: str
+    """Of a call of a snippet it is the id of the execution behind it, too."""
     connector: str
     method: str
     status: CallStatus

@@ -10,9 +10,10 @@ import typer
 from isolith.approvals.grants import Grants
 from isolith.approvals.links import read, token_in
 from isolith.approvals.terms import GrantTerms, read_duration
-from isolith.command_line import command, kept_runs
+from isolith.command_line import command, kept_journal, kept_runs
 from isolith.command_line.command import Json, guarded
-from isolith.command_line.kept_runs import Call, Stay, Which, Who, in_journal, journalled, user, with_code_mode
+from isolith.command_line.kept_journal import journalled
+from isolith.command_line.kept_runs import Call, Stay, Which, Who, in_journal, user, with_code_mode
 from isolith.command_line.run_command import Form, answer
 from isolith.errors import UsageError
 from isolith.json_form import to_json_text
@@ -175,7 +176,7 @@ def link(  # noqa: PLR0913 - one parameter a flag
         return await code_mode.links.make(execution_id, call, verdict, who=who, lasts=holds)
 
     token = with_code_mode(execution, use, connected=False)
-    made = read(token, kept_runs.link_key(), datetime.now(UTC))
+    made = read(token, kept_journal.link_key(), datetime.now(UTC))
     text = token if base is None else f"{base.rstrip('/')}/{token}"
     terminal = command.terminal()
     if json:
@@ -186,7 +187,7 @@ def link(  # noqa: PLR0913 - one parameter a flag
     does = "approves" if verdict == "approve" else "rejects"
     terminal.say(f"{does} call {made.call_id} in the name of {who}, once, until {made.expires_at:%Y-%m-%d %H:%M} UTC")
     if base is None:
-        terminal.say(f"    isolith executions redeem LINK{kept_runs.chosen().flags}")
+        terminal.say(f"    isolith executions redeem LINK{kept_journal.chosen().flags}")
 
 
 @guarded
@@ -200,7 +201,7 @@ def redeem(
     json: Json = False,
 ) -> None:
     """Decide the call of a link as it says; where nothing is pending then, the run goes on."""
-    made = read(token_in(given), kept_runs.link_key(), datetime.now(UTC))
+    made = read(token_in(given), kept_journal.link_key(), datetime.now(UTC))
     if look:
         shown = with_code_mode(made.execution_id, lambda code_mode, _: code_mode.links.look(given), connected=False)
         command.terminal().write(f"{made.verdict}: {shown.call.connector}.{shown.call.method}({shown.call.arguments})")
@@ -218,7 +219,7 @@ def redeem(
 def answered(outcome: Outcome, *, json: bool) -> None:
     """The outcome, and the exit code of it."""
     terminal = command.terminal()
-    terminal.flags = kept_runs.chosen().flags
+    terminal.flags = kept_journal.chosen().flags
     answer(outcome, terminal, Form.JSON if json else Form.PRETTY)
     raise typer.Exit(outcome.exit_code)
 

@@ -26,6 +26,7 @@ from isolith.command_line import (
     connectors_command,
     discovery_command,
     executions_command,
+    kept_journal,
     kept_runs,
     policy_command,
     snippets_command,
@@ -129,7 +130,7 @@ def _root(
 
 @app.command(epilog="Example: isolith run report.py --connect crm.py --input '{\"year\": 2026}'")
 @guarded
-@kept_runs.journalled
+@kept_journal.journalled
 def run(  # noqa: PLR0913 - one parameter a flag
     script: Annotated[str | None, typer.Argument(help="The script: a file, or - for stdin.")] = None,
     *,
@@ -152,7 +153,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
     max_output_bytes: Annotated[int | None, typer.Option(metavar="N", help="How much of the value is kept.")] = None,
 ) -> None:
     """Run a script and print the value of its last expression."""
-    form, terminal, kept = _form(json=json, stream=stream), command.terminal(), kept_runs.chosen()
+    form, terminal, kept = _form(json=json, stream=stream), command.terminal(), kept_journal.chosen()
     budgets = {
         "cpu_ms": cpu_ms,
         "fuel": fuel,
@@ -172,7 +173,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
             ceilings=config.config.granted if config else None,
             journal=kept.url if specs or config or kept.flags else None,
             origin=kept_runs.origin_of(specs, configured, policy, pause=questions == "pause"),
-            link_key=kept_runs.link_key,
+            link_key=kept_journal.link_key,
             tend=False,
             check=check,
             types=types,

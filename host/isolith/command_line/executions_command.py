@@ -23,6 +23,7 @@ from isolith.approvals.command import (
 )
 from isolith.command_line import command
 from isolith.command_line.command import Json, guarded
+from isolith.command_line.kept_journal import journalled
 from isolith.command_line.kept_runs import (
     Call,
     Stay,
@@ -30,7 +31,6 @@ from isolith.command_line.kept_runs import (
     Who,
     find_execution,
     in_journal,
-    journalled,
     user,
     with_runs,
 )
@@ -38,6 +38,7 @@ from isolith.command_line.request import read_data
 from isolith.command_line.run_command import Form, answer
 from isolith.errors import UsageError
 from isolith.journal.statuses import EXECUTION_MOVES
+from isolith_bindings.search import SNIPPETS
 
 if TYPE_CHECKING:
     from isolith.durable.durable_runs import DurableRuns
@@ -62,6 +63,7 @@ def list_(
     *,
     status: Annotated[str | None, typer.Option(metavar="STATUS", help="Only those: paused, failed, ...")] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="How many, newest first.")] = 20,
+    parts: Annotated[bool, typer.Option("--parts", help="Also what ran within others: snippets.")] = False,
     json: Json = False,
 ) -> None:
     """List executions, newest first."""
@@ -70,7 +72,7 @@ def list_(
         from isolith.journal import Filter  # noqa: PLC0415 - loads the database toolkit
 
         statuses = None if status is None else (_status(status),)
-        return await journal.executions.find(Filter(statuses=statuses, limit=limit))
+        return await journal.executions.find(Filter(statuses=statuses, limit=limit, parts=parts))
 
     found = in_journal(use)
     nothing = "no execution is kept here: those with connectors are, from `isolith run --connect ...`"
@@ -92,7 +94,11 @@ def show(execution: Which, *, json: Json = False) -> None:
     if not json:
         calls, decisions = with_runs(execution, look, connected=False)
         say_decisions(command.terminal(), calls, decisions)
-    answered(with_runs(execution, use, connected=False), json=json)
+    outcome = with_runs(execution, use, connected=False)
+    for part in outcome.calls if not json else ():
+        if part.connector == SNIPPETS and part.duration_ms is not None:
+            command.terminal().say(f"{SNIPPETS}.{part.method} is a run of its own: executions show {part.call_id}")
+    answered(outcome, json=json)
 
 
 @app.command(epilog="Example: isolith executions approve 4f2a 2 --digest 9c1e")

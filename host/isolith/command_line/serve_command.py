@@ -12,7 +12,8 @@ import typer
 from isolith.code_mode import CodeMode
 from isolith.command_line import command, oauth_options
 from isolith.command_line.command import Configured, Connect, TypesOption, guarded
-from isolith.command_line.kept_runs import journal_url, journalled, link_key, origin_of
+from isolith.command_line.kept_journal import journal_url, journalled, link_key
+from isolith.command_line.kept_runs import origin_of
 from isolith.command_line.oauth_options import OAuthServer, oauth_server
 from isolith.errors import UsageError
 from isolith.instructions import DEFAULT_TOKENS, Shown

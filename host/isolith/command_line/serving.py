@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
-from isolith.command_line.kept_runs import chosen
+from isolith.command_line.kept_journal import chosen
 from isolith.command_line.oauth_options import verifier_of
 from isolith.errors import UsageError
 from isolith.folders import data_folder

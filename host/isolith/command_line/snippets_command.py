@@ -16,20 +16,22 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 import typer
 
 from isolith.approvals.command import answered
-from isolith.code_mode import CodeMode
 from isolith.command_line import command
 from isolith.command_line.command import Configured, Connect, Json, PolicyName, guarded
-from isolith.command_line.kept_runs import Who, find_execution, in_journal, journalled, origin_of, user
+from isolith.command_line.kept_journal import journalled
+from isolith.command_line.kept_runs import Who, code_mode_of, find_execution, in_journal, origin_of, user
 from isolith.command_line.request import read_data
 from isolith.errors import UsageError
 from isolith.journal.errors import UnknownEntry
 from isolith.json_form import to_json_text
 from isolith.snippets.files import from_file, to_file
 from isolith.snippets.library import methods_of, schema_of
+from isolith.snippets.view import as_data
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from isolith.code_mode import CodeMode
     from isolith.journal.journal import Journal
     from isolith.journal.model import Snippet
     from isolith.outcome import Outcome
@@ -51,7 +53,7 @@ def list_(*, json: Json = False) -> None:
     """List all versions."""
     found = _use(lambda code_mode: code_mode.snippets.find())
     nothing = "there are no snippets: `isolith snippets propose EXECUTION NAME --description TEXT` makes one"
-    command.listed(found, _line, _as_data, nothing, json=json)
+    command.listed(found, _line, as_data, nothing, json=json)
 
 
 @app.command(epilog="Example: isolith snippets show weekly_report --version 2")
@@ -67,7 +69,7 @@ def show(name: Name, *, version: Version = None, json: Json = False) -> None:
     snippet, diff = _use(use)
     terminal = command.terminal()
     if json:
-        terminal.write(to_json_text({**_as_data(snippet), "code": snippet.code, "diff": diff}))
+        terminal.write(to_json_text({**as_data(snippet), "diff": diff}))
         return
     terminal.write(f"{snippet.name}, version {snippet.version}: {snippet.state}")
     terminal.write(f"hash: {snippet.content_hash}")
@@ -255,7 +257,7 @@ async def _imported(code_mode: CodeMode, path: Path, text: str, who: str) -> Sni
 def _told(snippet: Snippet, *, json: bool) -> None:
     terminal = command.terminal()
     if json:
-        terminal.write(to_json_text(_as_data(snippet)))
+        terminal.write(to_json_text(as_data(snippet)))
         return
     terminal.write(f"{snippet.name}, version {snippet.version}: {snippet.state}")
     if snippet.state == "proposed":
@@ -271,26 +273,6 @@ def _line(snippet: Snippet) -> str:
     first = snippet.description.splitlines()[0]
     tool = "  tool" if snippet.tool else ""
     return f"{snippet.name}  {snippet.version}  {snippet.state}{by}{tool}  {first}"
-
-
-def _as_data(snippet: Snippet) -> dict[str, object]:
-    return {
-        "name": snippet.name,
-        "version": snippet.version,
-        "state": snippet.state,
-        "description": snippet.description,
-        "hash": snippet.content_hash,
-        "input_schema": schema_of(snippet),
-        "methods": sorted(methods_of(snippet)),
-        "image": snippet.image,
-        "tool": snippet.tool,
-        "execution_id": snippet.execution_id,
-        "proposed_by": snippet.proposed_by,
-        "proposed_at": snippet.proposed_at,
-        "reviewed_by": snippet.reviewed_by,
-        "reviewed_at": snippet.reviewed_at,
-        "reason": snippet.reason,
-    }
 
 
 async def _newest(journal: Journal, name: str, version: int | None, state: str) -> Snippet:
@@ -317,16 +299,7 @@ async def _connected(
             kept = json.loads((await journal.executions.order(execution_id)).origin) or {}
         origin = {**origin, **{name: kept.get(name) for name in ("connect", "config")}}
         origin["policy"] = origin.get("policy") or kept.get("policy")
-    config = command.read_configuration(origin.get("config"))
-    return CodeMode(
-        command.connectors_of(origin.get("connect"), config),
-        policy=command.policy_of(origin.get("policy"), config),
-        ceilings=config.config.granted if config else None,
-        journal=journal,
-        origin=json.dumps(origin),
-        tend=False,
-        reverts=config.config.reverts if config else None,
-    )
+    return code_mode_of(journal, origin)
 
 
 def _in_journal(use: Callable[[Journal], Awaitable[T]]) -> T:
@@ -338,6 +311,6 @@ def _use(use: Callable[[CodeMode], Awaitable[T]]) -> T:
     """What needs no connectors."""
 
     async def within(journal: Journal) -> T:
-        return await use(CodeMode(journal=journal, tend=False))
+        return await use(code_mode_of(journal, None))
 
     return _in_journal(within)

@@ -77,6 +77,7 @@ async def list_(asked: Asked) -> Response:
         any_principal=asked.access.sees_all,
         session=query.session,
         behind=behind(query.cursor),
+        parts=query.parts,
         limit=query.limit + 1,
     )
     found = await (await asked.house.journal()).executions.find(which)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -169,11 +168,6 @@ def outcome_response(outcome: Outcome, status: int = 200, headers: Mapping[str, 
     status = 202 if outcome.status == "running" else status
     where = {"Location": f"/v1/executions/{outcome.execution_id}"} if status in {201, 202} else {}
     return json_response(outcome.to_json(), status, {**where, **(headers or {})})
-
-
-def as_json(text: str) -> object:
-    """JSON that the journal keeps."""
-    return json.loads(text)
 
 
 _PRIVATE: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from isolith.http.house import as_json, json_response
+from isolith.http.house import json_response
 from isolith.http.problems import not_found
-from isolith.snippets.library import methods_of
+from isolith.snippets.view import as_data
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
     from isolith.http.models import NewSnippet, SnippetApproval, SnippetRefusal, SnippetsQuery
     from isolith.http.operations import Asked
-    from isolith.journal.model import Snippet
 
 
 async def list_(asked: Asked) -> Response:
@@ -21,13 +20,13 @@ async def list_(asked: Asked) -> Response:
     query = cast("SnippetsQuery", asked.query)
     found = await asked.house.code_mode.snippets.find(query.name)
     fitting = [one for one in found if query.state in {None, one.state}]
-    return json_response({"snippets": [shown(one) for one in fitting]})
+    return json_response({"snippets": [as_data(one) for one in fitting]})
 
 
 async def get(asked: Asked) -> Response:
     """One version."""
     name, version = _named(asked)
-    return json_response(shown(await asked.house.code_mode.snippets.get(name, version)))
+    return json_response(as_data(await asked.house.code_mode.snippets.get(name, version)))
 
 
 async def propose(asked: Asked) -> Response:
@@ -38,7 +37,7 @@ async def propose(asked: Asked) -> Response:
     made = await snippets.propose(
         given.execution_id, given.name, given.description, who=asked.access.who, tool=given.tool
     )
-    return json_response(shown(made), 201, {"Location": f"/v1/snippets/{made.name}/{made.version}"})
+    return json_response(as_data(made), 201, {"Location": f"/v1/snippets/{made.name}/{made.version}"})
 
 
 async def approve(asked: Asked) -> Response:
@@ -47,7 +46,7 @@ async def approve(asked: Asked) -> Response:
     given = cast("SnippetApproval", asked.body)
     snippets = asked.house.code_mode.snippets
     return json_response(
-        shown(
+        as_data(
             await snippets.approve(
                 name, version, who=asked.access.who, content_hash=given.content_hash, reason=given.reason
             )
@@ -60,7 +59,7 @@ async def refuse(asked: Asked) -> Response:
     name, version = _named(asked)
     reason = cast("SnippetRefusal", asked.body).reason
     return json_response(
-        shown(await asked.house.code_mode.snippets.refuse(name, version, who=asked.access.who, reason=reason))
+        as_data(await asked.house.code_mode.snippets.refuse(name, version, who=asked.access.who, reason=reason))
     )
 
 
@@ -69,29 +68,8 @@ async def revoke(asked: Asked) -> Response:
     name, version = _named(asked)
     reason = cast("SnippetRefusal", asked.body).reason
     return json_response(
-        shown(await asked.house.code_mode.snippets.revoke(name, version, who=asked.access.who, reason=reason))
+        as_data(await asked.house.code_mode.snippets.revoke(name, version, who=asked.access.who, reason=reason))
     )
-
-
-def shown(snippet: Snippet) -> dict[str, object]:
-    """A snippet as it is sent."""
-    return {
-        "name": snippet.name,
-        "version": snippet.version,
-        "state": snippet.state,
-        "description": snippet.description,
-        "code": snippet.code,
-        "content_hash": snippet.content_hash,
-        "input_schema": as_json(snippet.input_schema),
-        "methods": sorted(methods_of(snippet)),
-        "tool": snippet.tool,
-        "execution_id": snippet.execution_id,
-        "proposed_by": snippet.proposed_by,
-        "proposed_at": snippet.proposed_at,
-        "reviewed_by": snippet.reviewed_by,
-        "reviewed_at": snippet.reviewed_at,
-        "reason": snippet.reason,
-    }
 
 
 def _named(asked: Asked) -> tuple[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 EXISTS = "execution"
 """In the journal's own chain: an execution was created, and how its chain began."""
 
-_E = schema.executions.c
+_E, _O = schema.executions.c, schema.orders.c
+WITHIN: Final = '{"within":'
+"""How the origin of an execution begins that is a part of another one."""
 _PENDING = (
     select(func.count())
     .where(schema.calls.c.execution_id == _E.execution_id, schema.calls.c.status == "pending_approval")
@@ -50,6 +52,8 @@ class Filter:
     """Created earlier: the last one of the page before."""
     behind: tuple[datetime, str] | None = None
     """The same exactly: when the last one of the page before was created, and its id."""
+    parts: bool = True
+    """Also those within another one, a snippet's; without it, only where they wait for a person."""
     limit: int = 100
 
 
@@ -210,6 +214,9 @@ def _filtered(query: Select[*tuple[Any, ...]], which: Filter) -> Select[*tuple[A
     if which.behind is not None:
         at, name = to_micros(which.behind[0]), which.behind[1]
         conditions.append(or_(_E.created_at < at, and_(_E.created_at == at, _E.execution_id > name)))
+    if not which.parts:
+        within = select(_O.execution_id).where(_O.execution_id == _E.execution_id, _O.origin.startswith(WITHIN))
+        conditions.append(or_(_E.status == "paused", ~within.exists()))
     return query.where(and_(*conditions)) if conditions else query
 
 

@@ -118,6 +118,7 @@ class Nested:
         try:
             await journal.executions.get(self._context.call_id)
         except UnknownEntry:
+            # Begins as `journal.executions.WITHIN` says.
             origin = json.dumps({"within": self._context.execution_id, "snippet": [snippet.name, snippet.version]})
             durable = Durable(Ledger(journal, self._nesting.owner), runs.keep_on, None, origin)
             return await self._followed(begin(None, budgets, durable))

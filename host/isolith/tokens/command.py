@@ -11,7 +11,8 @@ import typer
 from isolith.approvals.terms import read_duration
 from isolith.command_line import command
 from isolith.command_line.command import Json, guarded
-from isolith.command_line.kept_runs import in_journal, journalled, user
+from isolith.command_line.kept_journal import journalled
+from isolith.command_line.kept_runs import in_journal, user
 from isolith.errors import UsageError
 from isolith.json_form import to_json_text
 from isolith.tokens.access import SCOPES, as_scopes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from typer.testing import CliRunner, Result
 
-from isolith.command_line import cli, kept_runs
+from isolith.command_line import cli, kept_journal
 from isolith_bindings.secrets import MASK, redact
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ class Bench:
 @pytest.fixture
 def bench(tmp_path: Path, supply: Supply, monkeypatch: pytest.MonkeyPatch) -> Bench:
     del supply  # the image is there
-    monkeypatch.setattr(kept_runs, "data_folder", lambda: tmp_path / "data")
-    for name in (kept_runs.JOURNAL, kept_runs.LINK_KEY, "ISOLITH_CONFIG"):
+    monkeypatch.setattr(kept_journal, "data_folder", lambda: tmp_path / "data")
+    for name in (kept_journal.JOURNAL, kept_journal.LINK_KEY, "ISOLITH_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     return Bench(tmp_path)
 
@@ -141,11 +141,11 @@ def test_a_link_may_reject_and_another_key_makes_it_void(bench: Bench, monkeypat
     run = bench.paused("await bank.pay(amount=7)")
     made = bench.document("executions", "link", run, "1", "--to", "ada", "--reject", "--for", "1h")
     assert (made["verdict"], made["who"], made["call_id"]) == ("reject", "ada", f"{run}.1")
-    monkeypatch.setenv(kept_runs.LINK_KEY, "another key that is long enough to be one")
+    monkeypatch.setenv(kept_journal.LINK_KEY, "another key that is long enough to be one")
     assert "signed with another key" in bench.wrong("executions", "redeem", made["token"])
-    monkeypatch.setenv(kept_runs.LINK_KEY, "short")
+    monkeypatch.setenv(kept_journal.LINK_KEY, "short")
     assert "at least 32 bytes" in bench.wrong("executions", "redeem", made["token"])
-    monkeypatch.delenv(kept_runs.LINK_KEY)
+    monkeypatch.delenv(kept_journal.LINK_KEY)
     ended = bench.document("executions", "redeem", made["token"], "--reason", "no", code=1)
     assert (ended["status"], "no" in ended["error"]["message"], bench.paid) == ("rejected", True, [])
 
@@ -170,7 +170,7 @@ def test_the_journal_is_where_the_flag_the_environment_or_the_configuration_says
     assert f"--config {config}" in configured.stderr
     assert elsewhere.exists()
     assert len(bench.document("executions", "list", "--config", str(config))) == 1
-    monkeypatch.setenv(kept_runs.JOURNAL, str(own))
+    monkeypatch.setenv(kept_journal.JOURNAL, str(own))
     assert len(bench.document("executions", "list")) == 1
     silent = bench.run(*script, "--connect", bench.bank)
     assert "--journal" not in silent.stderr
@@ -191,7 +191,7 @@ def test_the_journal_is_where_the_flag_the_environment_or_the_configuration_says
     ],
 )
 def test_no_password_is_shown(url: str, shown: str) -> None:
-    assert kept_runs.shown(url) == shown
+    assert kept_journal.shown(url) == shown
 
 
 def test_a_password_is_known_from_the_moment_the_url_is_read(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +203,7 @@ def test_a_password_is_known_from_the_moment_the_url_is_read(bench: Bench, monke
         assert "hunter22" not in done.stdout + done.stderr
         assert done.exit_code != 0
     assert redact("it is hunter22-of-the-url") == f"it is {MASK}"
-    assert "hunter22" not in repr(kept_runs.choose(url))
+    assert "hunter22" not in repr(kept_journal.choose(url))
     config = bench.folder / "isolith.toml"
     config.write_text('[journal]\nurl = "postgresql://u:${DB_PASSWORD}@127.0.0.1:1/db"\n')
     monkeypatch.setenv("DB_PASSWORD", "hunter23-of-the-file")

@@ -257,3 +257,16 @@ async def test_what_is_too_large_is_refused_whole(journal: Journal) -> None:
     with pytest.raises(TooLarge, match="script"):
         await created(journal, script="é" * 1_100_000)
     assert await journal.executions.find() == []
+
+
+async def test_parts_of_others_are_listed_only_where_they_wait(journal: Journal) -> None:
+    for name, origin in (("run", "null"), ("a.b", '{"connect": []}')):
+        await journal.executions.create(Order(name, "1", origin=origin), "host/1", LASTS)
+    part = Order("run.1", "1", origin='{"within": "run", "snippet": ["s", 1]}')
+    within = await journal.executions.create(part, "host/1", LASTS)
+    assert {one.execution_id for one in await journal.executions.find()} == {"run", "run.1", "a.b"}
+    whole = Filter(parts=False)
+    assert {one.execution_id for one in await journal.executions.find(whole)} == {"run", "a.b"}
+    await asked(journal, within)
+    await journal.executions.move(within, "paused")
+    assert {one.execution_id for one in await journal.executions.find(whole)} == {"run", "run.1", "a.b"}
