@@ -9,12 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.bindings.mcp.bench import Bench, connected, python_server, raw_server
+from tests.bindings.mcp.bench import Bench, connected, python_server, raw_server, until_says
 from tests.bindings.mcp.conftest import until_gone
 
 from isolith_bindings.mcp.scopes import Sharing
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from isolith_bindings.connector import CallContext
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -82,6 +84,41 @@ async def test_one_that_nobody_calls_is_stopped_and_comes_back() -> None:
                 await asyncio.sleep(0.02)
         assert bench.connector.status().tools == 1
         assert await bench.call("echo", n=1) == {"n": 1}
+
+
+@pytest.mark.parametrize("era", [(), ("--modern",)], ids=["legacy", "modern"])
+async def test_a_look_at_its_health_is_of_its_era(era: tuple[str, ...], tmp_path: Path) -> None:
+    async with connected(raw_server(*era, *hanging_once(tmp_path))) as bench:
+        await given_up(bench, tmp_path)
+        assert probes(tmp_path / "trace")[0] == "probed by server/discover"
+        async with asyncio.timeout(240):
+            while len(found := probes(tmp_path / "trace")) == 1:
+                await asyncio.sleep(0.02)
+    assert found[1:] == [f"probed by {'server/discover' if era else 'ping'}"]
+
+
+async def test_a_look_at_its_health_keeps_no_server_alive(tmp_path: Path) -> None:
+    async with connected(raw_server(*hanging_once(tmp_path)), sharing=Sharing(idle_s=0.5)) as bench:
+        await given_up(bench, tmp_path)
+        async with asyncio.timeout(240):
+            while bench.connector.status().state != "idle":
+                await asyncio.sleep(0.02)
+
+
+def hanging_once(folder: Path) -> tuple[str, str]:
+    return (f"hang={folder / 'hung'}", f"trace={folder / 'trace'}")
+
+
+async def given_up(bench: Bench, folder: Path) -> None:
+    """A call that got no answer, after which it is looked at whether the server gives any."""
+    call = asyncio.create_task(bench.call("echo"))
+    await until_says(folder / "trace", "call echo")
+    call.cancel()
+    await asyncio.wait({call})
+
+
+def probes(trace: Path) -> list[str]:
+    return [line for line in trace.read_text().splitlines() if line.startswith("probed")]
 
 
 async def test_status_starts_nothing_and_says_its_scope() -> None:

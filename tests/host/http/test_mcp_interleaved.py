@@ -31,7 +31,7 @@ def request(number: int, *, asks: bool) -> tuple[dict[str, object], dict[str, st
         "io.modelcontextprotocol/clientCapabilities": capabilities,
     }
     params = {"name": "execute", "arguments": {"code": SCRIPT.format(amount=number)}, "_meta": meta}
-    body = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+    body: dict[str, object] = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
     return body, {**HEADERS, "Mcp-Method": "tools/call", "Mcp-Name": "execute"}
 
 
