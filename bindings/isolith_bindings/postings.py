@@ -1,7 +1,8 @@
-"""Which entries a query is about: SQLite's FTS5 chooses them, `ranking` puts them in order.
+"""Which entries a query is about, and which words a word with a typo may be: both are asked of SQLite's FTS5.
 
-Two tables hold the stems of every entry: `named` those of its name, its connector and the first line that is said of
-it, `held` all of them. FTS5 is asked for what holds all words of the query, then for what holds all but the least of
+The database is in memory and holds nothing of any execution: the one exception to the rule that SQL is written in the
+journal only. Two tables hold the stems of every entry: `named` those of its name, its connector and the first line that
+is said of it, `held` all of them. FTS5 is asked for what holds all words of the query, then for what holds all but the least of
 them, and so on until there is enough. It is not asked for an order: its `bm25` reads every match, 3 to 6 ms where a
 word is in 2,000 entries; here reading ends where there is enough. Rows come by their number, so an entry with a short
 name, which is more often what is meant by a single word, has a low one (`row_of`).
@@ -9,14 +10,16 @@ name, which is more often what is meant by a single word, has a low one (`row_of
 
 from __future__ import annotations
 
+import sqlite3
+import weakref
+from contextlib import contextmanager
 from heapq import nlargest
 from typing import TYPE_CHECKING, TypeAlias
 
 from isolith_bindings.entries import SUMMARY
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from isolith_bindings.query import Term
 
@@ -38,6 +41,7 @@ _SEQUENCE_BITS = 40
 _SCHEMA = """
     CREATE VIRTUAL TABLE named USING fts5(stems, content='', detail=none, tokenize='ascii');
     CREATE VIRTUAL TABLE held USING fts5(stems, content='', detail=none, tokenize='ascii');
+    CREATE VIRTUAL TABLE spoken USING fts5(word, tokenize='trigram');
 """
 _INSERT = {
     "named": "INSERT INTO named(rowid, stems) VALUES (?, ?)",
@@ -48,6 +52,7 @@ _DELETE = {
     "held": "INSERT INTO held(held, rowid, stems) VALUES ('delete', ?, ?)",
 }
 _ASK = {"named": "SELECT rowid FROM named(?)", "held": "SELECT rowid FROM held(?)"}
+_LIKE = "SELECT word FROM spoken WHERE spoken MATCH ? ORDER BY rank, rowid LIMIT 60"
 
 
 def row_of(name_length: int, sequence: int) -> int:
@@ -56,11 +61,22 @@ def row_of(name_length: int, sequence: int) -> int:
 
 
 class Postings:
-    """By stem, the entries that hold it; in tables of `database` that are this object's alone. Not safe for threads."""
+    """By stem, the entries that hold it, and the words that are spoken of. For any thread, one at a time."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-        database.executescript(_SCHEMA)
+    def __init__(self) -> None:
+        self._database = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        # Not at the end of the process: then a thread may still be writing to it, and nothing of it is kept anyway.
+        weakref.finalize(self, self._database.close).atexit = False
+        self._database.executescript(_SCHEMA)
+
+    @contextmanager
+    def changing(self) -> Generator[None]:
+        """Many changes are written together. What went before an error stays."""
+        self._database.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._database.execute("COMMIT")
 
     def add(self, row: int, places: Mapping[str, float]) -> None:
         """An entry is there under a number. `places`: its stems, each with what a match in its best place is worth."""
@@ -86,6 +102,19 @@ class Postings:
                     if len(found) >= most:
                         break
         return list(found)
+
+    def learn(self, word: str) -> None:
+        """A word is spoken of, as it is written."""
+        self._database.execute("INSERT INTO spoken(word) VALUES (?)", (word,))
+
+    def forget(self, word: str) -> None:
+        """It is no more."""
+        self._database.execute("DELETE FROM spoken WHERE word = ?", (word,))
+
+    def like(self, word: str) -> list[str]:
+        """The words that share most letters with one, by three in a row."""
+        parts = dict.fromkeys(f'"{word[at : at + 3]}"' for at in range(len(word) - 2))
+        return [found for (found,) in self._database.execute(_LIKE, (" OR ".join(parts),))]
 
     def _rows(self, terms: Sequence[Term], combinations: Iterable[Combination]) -> Iterator[int]:
         groups = [_any_of(term) for term in terms]

@@ -1,16 +1,12 @@
-"""Finding by words: what fits is asked of SQLite's FTS5, in memory, and put in order by `ranking`.
+"""Finding by words: `postings` chooses what fits, in memory, and `ranking` puts it in order.
 
-`postings` chooses among the entries, by stems; what a word with a typo may be is found by its trigrams. The database is
-this module's alone, in memory, and holds nothing of any execution: the one exception to the rule that SQL is written in
-the journal only. The index follows its connectors: before each search what has changed in them is read
+The index follows its connectors: before each search what has changed in them is read
 anew, and what has not is left. `refresh` does the same ahead of time, on any thread.
 """
 
 from __future__ import annotations
 
-import sqlite3
 import threading
-import weakref
 from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -46,11 +42,6 @@ MAX_CANDIDATES = 120
 _MAX_BEGUN = 12
 _WORTH = 0.1
 """What scores less than this share of the best is not shown."""
-
-_SCHEMA = """
-    CREATE VIRTUAL TABLE spoken USING fts5(word, tokenize='trigram');
-"""
-_LIKE = "SELECT word FROM spoken WHERE spoken MATCH ? ORDER BY rank, rowid LIMIT 60"
 
 
 @dataclass(frozen=True)
@@ -116,14 +107,10 @@ class SearchIndex:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._database = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-        # Not at the end of the process: then a thread may still be writing to it, and nothing of it is kept anyway.
-        weakref.finalize(self, self._database.close).atexit = False
-        self._database.executescript(_SCHEMA)
         self._known: dict[str, _Source] = {}
         self._rows: dict[tuple[str, str], tuple[int, _Maker]] = {}
         self._entries: dict[int, Entry] = {}
-        self._postings = Postings(self._database)
+        self._postings = Postings()
         self._frequency: Counter[str] = Counter()
         self._spoken: Counter[str] = Counter()
         self._weights = Weights(self._frequency)
@@ -153,7 +140,7 @@ class SearchIndex:
 
     def _vocabulary(self) -> Vocabulary:
         return Vocabulary(
-            len(self._entries), self._known.keys(), self._frequency, self._spoken, self._begins, self._like
+            len(self._entries), self._known.keys(), self._frequency, self._spoken, self._begins, self._postings.like
         )
 
     def _candidates(self, terms: tuple[Term, ...], scope: Scope) -> Iterator[Entry]:
@@ -174,10 +161,6 @@ class SearchIndex:
         first = bisect_left(self._sorted, beginning)
         last = bisect_left(self._sorted, beginning + "\U0010ffff", first)
         return sorted(self._sorted[first:last], key=len)[:_MAX_BEGUN]
-
-    def _like(self, word: str) -> list[str]:
-        parts = dict.fromkeys(f'"{word[at : at + 3]}"' for at in range(len(word) - 2))
-        return [found for (found,) in self._database.execute(_LIKE, (" OR ".join(parts),))]
 
     # Keeping up with the connectors.
 
@@ -200,18 +183,17 @@ class SearchIndex:
 
     def _replace(self, connector: str, now: Mapping[str, _Maker]) -> None:
         """Take out what is gone or changed, put in what is new or changed."""
-        self._database.execute("BEGIN")
         try:
-            for key in [key for key in self._rows if key[0] == connector]:
-                row, maker = self._rows[key]
-                if now.get(key[1]) != maker:
-                    self._remove(row)
-                    del self._rows[key]
-            for path, maker in now.items():
-                if (connector, path) not in self._rows:
-                    self._rows[connector, path] = (self._insert(maker()), maker)
+            with self._postings.changing():
+                for key in [key for key in self._rows if key[0] == connector]:
+                    row, maker = self._rows[key]
+                    if now.get(key[1]) != maker:
+                        self._remove(row)
+                        del self._rows[key]
+                for path, maker in now.items():
+                    if (connector, path) not in self._rows:
+                        self._rows[connector, path] = (self._insert(maker()), maker)
         finally:
-            self._database.execute("COMMIT")
             self._weights.clear()
             self._sorted = None
 
@@ -222,7 +204,7 @@ class SearchIndex:
         self._frequency.update(entry.places.keys())
         for word in entry.spoken:
             if not self._spoken[word]:
-                self._database.execute("INSERT INTO spoken(word) VALUES (?)", (word,))
+                self._postings.learn(word)
             self._spoken[word] += 1
         return row
 
@@ -237,7 +219,7 @@ class SearchIndex:
             self._spoken[word] -= 1
             if not self._spoken[word]:
                 del self._spoken[word]
-                self._database.execute("DELETE FROM spoken WHERE word = ?", (word,))
+                self._postings.forget(word)
 
 
 def _of_connector(connector: Connector) -> dict[str, _Maker]:

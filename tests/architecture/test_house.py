@@ -53,7 +53,7 @@ def test_sql_is_written_in_the_journal_only() -> None:
         if imported(path) & {"sqlalchemy", "sqlite3", "psycopg"} and "guest" not in path.parts
     }
     outside = {user for user in users if not user.startswith("host/isolith/journal/")}
-    assert outside <= {"bindings/isolith_bindings/search.py"}
+    assert outside <= {"bindings/isolith_bindings/postings.py"}
     for user in outside:
         text = (ROOT / user).read_text()
         assert text.count("connect(") == text.count('connect(":memory:"') == 1

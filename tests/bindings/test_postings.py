@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 import pytest
 
 from isolith_bindings.postings import MOST_TERMS, Postings, row_of
@@ -18,7 +16,7 @@ ENTRIES = {1: {"issu": 1.0, "list": 1.0}, 2: {"issu": 0.35, "close": 1.0}, 3: {"
 
 
 def some() -> Postings:
-    postings = Postings(sqlite3.connect(":memory:", isolation_level=None))
+    postings = Postings()
     for row, places in ENTRIES.items():
         postings.add(row, places)
     return postings
@@ -40,7 +38,7 @@ def test_what_is_called_so_is_before_what_says_so() -> None:
 
 
 def test_of_those_that_are_called_so_the_shortest_name_is_first() -> None:
-    postings = Postings(sqlite3.connect(":memory:", isolation_level=None))
+    postings = Postings()
     rows = [row_of(length, sequence) for sequence, length in enumerate((3, 1, 2, 10**6))]
     for row in rows:
         postings.add(row, {"issu": 1.0})
