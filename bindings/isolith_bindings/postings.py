@@ -2,10 +2,10 @@
 
 The database is in memory and holds nothing of any execution: the one exception to the rule that SQL is written in the
 journal only. Two tables hold the stems of every entry: `named` those of its name, its connector and the first line that
-is said of it, `held` all of them. FTS5 is asked for what holds all words of the query, then for what holds all but the least of
-them, and so on until there is enough. It is not asked for an order: its `bm25` reads every match, 3 to 6 ms where a
-word is in 2,000 entries; here reading ends where there is enough. Rows come by their number, so an entry with a short
-name, which is more often what is meant by a single word, has a low one (`row_of`).
+is said of it, `held` all of them. FTS5 is asked for what holds all words of the query, then for what holds all but the
+least of them, and so on until there is enough. It is not asked for an order: its `bm25` reads every match, 3 to 6 ms
+where a word is in 2,000 entries; here reading ends where there is enough. Rows come by their number, so an entry with a
+short name, which is more often what is meant by a single word, has a low one (`row_of`).
 """
 
 from __future__ import annotations
