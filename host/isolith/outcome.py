@@ -164,6 +164,24 @@ class Usage(_Record):
     output_bytes: Count = 0
     """What left the guest: its value, logs and emitted events."""
     passes: Count = 0
+    fuel: Count | None = None
+    """WebAssembly instructions, where `fuel` is the budget."""
+    calls_per_connector: Count = 0
+    """Of the connector that was called most."""
+    concurrent_calls: Count = 0
+    """Made at one time, at most; the same below for one connector. Both since the guest last woke."""
+    concurrent_calls_per_connector: Count = 0
+    call_ms: Milliseconds = 0
+    """Of the call that took longest: `call_s` and `call_cap_s` limit it."""
+    log_bytes: Count = 0
+    emit_events: Count = 0
+    """Values and reports of progress; since the guest last woke."""
+    value_bytes: Count = 0
+    argument_bytes: Count = 0
+    """The largest of one call; as `result_bytes`, since the guest last woke."""
+    result_bytes: Count = 0
+    script_bytes: Count = 0
+    input_bytes: Count = 0
 
 
 class Outcome(_Record):

@@ -279,3 +279,26 @@ async def test_all_of_it_is_in_the_usage(code_mode: CodeMode) -> None:
     assert 2**24 < usage.memory_bytes < 2**28
     assert (usage.calls, usage.passes) == (1, 1)
     assert 10 < usage.output_bytes < 1000
+
+
+async def test_each_budget_is_in_the_usage_as_it_was_used(code_mode: CodeMode) -> None:
+    script = """
+print("12345")
+emit([1]); progress(1, 2)
+await asyncio.gather(crm.meet(others=3), crm.meet(others=3), crm.meet(others=3), echo.text(size=100))
+await crm.slow(steps=1, pause_s=0.05)
+await echo.give(value="x" * 300)
+"v" * 50
+"""
+    outcome = await code_mode.execute(script, input="four")
+    assert outcome.error is None
+    usage = outcome.usage
+    assert (usage.calls, usage.calls_per_connector) == (6, 4)
+    assert usage.concurrent_calls in {3, 4}
+    assert usage.concurrent_calls_per_connector == 3
+    assert usage.call_ms >= 50
+    assert usage.call_ms == max(call.duration_ms or 0 for call in outcome.calls)
+    assert (usage.log_bytes, usage.emit_events) == (len("12345\n"), 2)
+    assert 50 <= usage.value_bytes < 150
+    assert (usage.argument_bytes, usage.result_bytes) == (len('{"value":"' + "x" * 300 + '"}'), 302)
+    assert (usage.script_bytes, usage.input_bytes, usage.fuel) == (len(script), len('"four"'), None)

@@ -86,4 +86,7 @@ async def test_fuel_stops_the_same_script_at_the_same_instruction(code_mode: Cod
     assert outcome.error is not None
     assert (outcome.error.kind, outcome.exit_code) == ("cpu_exceeded", 3)
     assert outcome.error.message == "the script used all of its 40,000,000 instructions (`fuel`)"
-    assert (await code_mode.execute("1 + 1", budgets=Budgets(fuel=40_000_000))).value == 2
+    assert outcome.usage.fuel == 40_000_000
+    below = await code_mode.execute("1 + 1", budgets=Budgets(fuel=40_000_000))
+    assert below.value == 2
+    assert 0 < (below.usage.fuel or 0) < 40_000_000

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
+from isolith.budgets import Budgets
 from isolith.outcome import (
     ArtifactRecord,
     CallRecord,
@@ -86,7 +87,21 @@ def test_the_keys_are_those_of_the_contract() -> None:
         "retriable",
         "error_id",
     }
-    assert list(Usage.model_fields) == ["cpu_ms", "wall_ms", "memory_bytes", "calls", "output_bytes", "passes"]
+    of_the_contract = ["cpu_ms", "wall_ms", "memory_bytes", "calls", "output_bytes", "passes"]
+    assert list(Usage.model_fields)[: len(of_the_contract)] == of_the_contract
+
+
+UNDER_OTHER_NAMES = {
+    "memory_mb": "memory_bytes",
+    "wall_s": "wall_ms",
+    "call_s": "call_ms",
+    "call_cap_s": "call_ms",
+    "value_tokens": "value_bytes",  # and `truncated`: what a model is shown is cut, and not spent
+}
+
+
+def test_every_budget_is_seen_in_the_usage() -> None:
+    assert {UNDER_OTHER_NAMES.get(name, name) for name in Budgets.model_fields} <= set(Usage.model_fields)
 
 
 @pytest.mark.parametrize("outcome", [PLAIN, FAILED, FULL])

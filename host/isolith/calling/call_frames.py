@@ -27,6 +27,7 @@ def outcome_text(use: Use, value: object, artifacts: ArtifactStore, limit: int |
     except (codec.NoDataForm, codec.TooLarge, RecursionError) as error:
         what = str(error) or "it is too large"
         raise CallError("invalid_result", f"{use.path} answered what is no data: {what}") from error
+    use.result_bytes = len(text)
     if limit is None or len(text) <= limit:
         return text
     content = text.encode()

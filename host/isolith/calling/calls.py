@@ -21,6 +21,7 @@ from isolith.calling.call_variants import of_page
 from isolith.calling.judging import Judge
 from isolith.calling.patience import within_time
 from isolith.calling.questions import Questioner
+from isolith.calling.tally import Tally, tally_of
 from isolith.calling.turns import Turns
 from isolith.calling.use import HOST, Identity, Use
 from isolith.calling.waiting import edited
@@ -84,10 +85,9 @@ class CallDesk:
         self._writing: set[asyncio.Task[None]] = set()
         self._late: set[asyncio.Task[None]] = set()
 
-    @property
-    def admitted(self) -> int:
-        """How many calls were admitted."""
-        return self._allowance.total
+    def tally(self) -> Tally:
+        """What its calls came to."""
+        return tally_of(self._uses.values(), self._turns, self._allowance)
 
     @property
     def under_way(self) -> bool:

@@ -44,9 +44,13 @@ class Judge:
                 raise denied(".".join(use.names), self.policy.decide(use.connector, use.method))
         # What the host itself is given, an artifact, may be as large as a value.
         limit = budgets.value_bytes if frame.connector == HOST else budgets.argument_bytes
-        if frame.size > limit and len(codec.dumps(frame.arguments)) > limit:
+        # That of the whole batch, which is quick to know, is the most that its arguments can have.
+        size = len(codec.dumps(frame.arguments)) if frame.size > min(limit, self.allowance.argument_bytes) else 0
+        if size > limit:
             message = f"the arguments of {frame.connector or HOST_SHOWN}.{frame.method} are larger than {limit:,} bytes"
             raise CallError("invalid_arguments", message, hint="send less at a time, or an artifact's handle")
+        if frame.connector != HOST:
+            self.allowance.argument_bytes = max(self.allowance.argument_bytes, size)
         self.allowance.hold(frame)
         self.allowance.count(frame.connector)
 

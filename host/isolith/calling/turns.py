@@ -18,6 +18,8 @@ class Turns:
         self._queue: collections.deque[Use] = collections.deque()
         self._running: collections.Counter[str] = collections.Counter()
         self._making = 0
+        self.most = self.most_of_one = 0
+        """How many were made at one time, and how many of them on one connector."""
 
     def wait(self, use: Use) -> None:
         """A call takes its place."""
@@ -39,6 +41,8 @@ class Turns:
                 continue
             self._running[use.frame.connector] += 1
             self._making += 1
+            self.most = max(self.most, self._making)
+            self.most_of_one = max(self.most_of_one, self._running[use.frame.connector])
             found.append(use)
         if waiting:
             self._queue = waiting + self._queue

@@ -47,6 +47,8 @@ class Use:
     status: CallStatus = "running"
     started: float | None = None
     duration_ms: float | None = None
+    result_bytes: int = 0
+    """Of its result, before what is too long was kept elsewhere."""
     error: Diagnostic | None = None
     task: asyncio.Task[None] | None = None
     pending: PendingCall | None = None

@@ -34,6 +34,8 @@ class Allowance:
         self.total = 0
         self._of: collections.Counter[str] = collections.Counter()
         self._held: dict[int, int] = {}
+        self.argument_bytes = 0
+        """Of the call with the largest arguments."""
         self.untaken = 0
         """Bytes of the answers that the guest has not taken yet."""
 
@@ -41,6 +43,11 @@ class Allowance:
     def full(self) -> bool:
         """Whether a guest that is busy has to take answers before another call is made."""
         return self.untaken > MAX_UNTAKEN
+
+    @property
+    def most_of_one(self) -> int:
+        """How many calls there were of the connector that was called most."""
+        return max(self._of.values(), default=0)
 
     def admit(self, connector: str) -> None:
         """Raises CallError `calls_exceeded` where there is no further call to it. Counts nothing."""

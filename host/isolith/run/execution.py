@@ -21,13 +21,14 @@ from isolith.run import ending, gradual
 from isolith.run.allowance import Allowance
 from isolith.run.artifacts import Artifact, ArtifactStore
 from isolith.run.checking import Checking
-from isolith.run.given import Unfit
+from isolith.run.given import Unfit, size_of
 from isolith.run.host_services import HostServices
 from isolith.run.normalize import Prepared, Refused, prepare
 from isolith.run.order import Order, inputs_of, limits_of, start_frame
 from isolith.run.post import Post
 from isolith.run.reply import Reply, reply_of
 from isolith.run.said import Said
+from isolith.run.usage import Passed, Sizes, script_size, usage_of
 from isolith_runtime import protocol
 from isolith_runtime.driver import Guest, State, Supply
 from isolith_runtime.limits import Stop
@@ -83,7 +84,7 @@ class Execution:
         self._script: Prepared = Prepared("", "", (), ())
         self._timers: list[asyncio.TimerHandle] = []
         self._parked_at: int | None = None
-        self._value_bytes = 0
+        self._input_bytes = self._value_bytes = 0
         self._forced: Diagnostic | str | None = None
         self._outcome: asyncio.Future[Outcome] = self._loop.create_future()
         self._task_of_end: asyncio.Task[None] | None = None
@@ -148,6 +149,7 @@ class Execution:
             self._script = self._said.script = prepared
             self._said.warnings += prepared.warnings
             await gradual.known(self._order.catalog.connectors, prepared.text, self._budgets.call_s)
+            self._input_bytes = size_of(self._order.input, self._budgets.input_bytes)
             start: str | None = start_frame(self._order, prepared.text, self._inputs.random_seed)
             judged = await self._check.judged(prepared)
             if isinstance(judged, Refused):
@@ -390,11 +392,6 @@ class Execution:
     def _usage(self) -> Usage:
         spent = self._guest.spent if self._guest is not None else ending.NOTHING_SPENT
         before, passes = (0.0, 1) if self._durability is None else (self._durability.wall_s, self._durability.passes)
-        return Usage(
-            cpu_ms=round(spent.cpu_ns / 1e6, 3),
-            wall_ms=round((time.perf_counter() - self._begun + before) * 1e3, 3),
-            memory_bytes=spent.memory_bytes,
-            calls=self._desk.admitted,
-            output_bytes=self._value_bytes + self._said.bytes,
-            passes=passes if self._guest is not None else 0,
-        )
+        sizes = Sizes(script_size(self._order.script), self._input_bytes, self._value_bytes)
+        passed = Passed(time.perf_counter() - self._begun + before, 0 if self._guest is None else passes)
+        return usage_of(self._budgets, spent, self._desk.tally(), self._said, sizes, passed)

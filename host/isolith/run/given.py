@@ -14,8 +14,8 @@ class Unfit(Exception):
         self.diagnostic = Diagnostic(kind="invalid_input", message=message, hint=hint)
 
 
-def refuse_unfit(given: object, max_bytes: int) -> None:
-    """Raise Unfit for an input that cannot cross, or is larger than its budget."""
+def size_of(given: object, max_bytes: int) -> int:
+    """Its bytes as it crosses. Raises Unfit for an input that cannot, or that is larger than its budget."""
     try:
         size = len(codec.to_text(codec.encode(given)))
     except (codec.NoDataForm, codec.TooLarge, RecursionError) as error:
@@ -24,3 +24,4 @@ def refuse_unfit(given: object, max_bytes: int) -> None:
     if size > max_bytes:
         limit = f"{max_bytes:,}"
         raise Unfit(f"the input is {size:,} bytes; `input_bytes` is {limit}", "hand over less, or a connector")
+    return size

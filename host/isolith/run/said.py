@@ -45,6 +45,16 @@ class Said:
         return self._emitted_bytes + self._logs.bytes
 
     @property
+    def log_bytes(self) -> int:
+        """Bytes of logs that were kept."""
+        return self._logs.bytes
+
+    @property
+    def emitted(self) -> int:
+        """How many events were emitted and passed on."""
+        return self._budgets.emit_events - max(self._emits_left, 0)
+
+    @property
     def truncated(self) -> bool:
         """Whether anything was left out."""
         return self._cut or self._logs.truncated

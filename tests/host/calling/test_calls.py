@@ -107,7 +107,7 @@ async def test_a_call_is_made_for_whom_the_execution_runs_and_answered() -> None
     assert context.deadline_s == 7
     [record] = desk.calls.records()
     assert (record.call_id, record.connector, record.method, record.status) == ("e.1", "tool", "go", "completed")
-    assert (record.line, record.error, desk.calls.admitted) == (3, None, 1)
+    assert (record.line, record.error, desk.calls.tally().calls) == (3, None, 1)
     assert record.duration_ms is not None
     assert await desk.event_names() == ["call_started", "call_ended"]
 
@@ -175,7 +175,7 @@ async def test_a_guest_that_goes_on_after_refusals_is_ended() -> None:
         desk.ask(number)
     assert desk.refused == ["it went on asking for calls after 1000 had been refused"]
     assert len(desk.calls.records()) == 1000
-    assert desk.calls.admitted == 0
+    assert desk.calls.tally().calls == 0
 
 
 @pytest.mark.parametrize(
