@@ -132,12 +132,46 @@ async def test_w5_parallel_calls_beside_a_question_are_made_once(done: Done, rep
     assert sorted(done) == [("buy", 9), *[("look", n) for n in (0, 1, 2, 3, 5)]]
 
 
-async def test_w6_a_question_that_nobody_awaits_is_told(done: Done) -> None:
-    async with CodeMode([shop_of(done)], check="off") as code_mode:
-        outcome = await code_mode.execute("await shop.look()\nshop.buy(n=1)\n'end'")
-    assert (outcome.status, outcome.value) == ("completed", "end")
-    assert any("shop.buy" in warning.message for warning in outcome.warnings)
-    assert ("buy", 1) not in done
+@pytest.mark.parametrize(
+    "script",
+    [
+        "shop.buy(n=1)\nawait shop.look()\nawait shop.look()\n'end'",
+        "import asyncio\ntask = asyncio.create_task(shop.buy(n=1))\nawait shop.look()\nawait shop.look()\n'end'",
+        "await shop.look()\nawait shop.look()\nshop.buy(n=1)\n'end'",
+    ],
+    ids=["a call", "a task", "at the end"],
+)
+async def test_w6_a_question_that_nobody_awaits_is_told(done: Done, tmp_path: Path, script: str) -> None:
+    """However it comes, the run ends the same way, and nothing of it waits or is made after the end."""
+    async with CodeMode([shop_of(done)], journal=tmp_path / "journal.db", tend=False, check="off") as code_mode:
+        runs = await code_mode.runs()
+        for _ in range(5):
+            outcome = await code_mode.execute(script)
+            assert (outcome.status, outcome.value, outcome.pending) == ("completed", "end", ())
+            [bought] = [call for call in outcome.calls if call.method == "buy"]
+            assert bought.status == "cancelled"
+            [warning] = [found for found in outcome.warnings if "shop.buy" in found.message]
+            assert "was cancelled" in warning.message
+            kept = {call.number: call for call in await runs.journal.calls.of(outcome.execution_id)}
+            if int(bought.call_id.rpartition(".")[2]) in kept:
+                with pytest.raises(AlreadyDecided):
+                    await code_mode.approve(outcome.execution_id, bought.call_id)
+        assert await runs.pending() == []
+    assert done == [("look", 0)] * 10
+
+
+async def test_w6_a_question_that_is_awaited_later_is_kept(done: Done, replayed: bool) -> None:
+    script = (
+        "import asyncio\ntask = asyncio.create_task(shop.buy(n=1))\nawait shop.look(n=0)\n"
+        "[await shop.buy(n=2), await task]"
+    )
+    async with CodeMode([shop_of(done)]) as code_mode:
+        paused = await code_mode.execute(script)
+        assert sorted(str(waiting.arguments) for waiting in paused.pending) == ["{'n': 1}", "{'n': 2}"]
+        for waiting in paused.pending:
+            final = await code_mode.approve(paused.execution_id, waiting.call_id, digest=waiting.digest)
+    assert final.value == ["bought 2", "bought 1"]
+    assert sorted(done) == [("buy", 1), ("buy", 2), ("look", 0)]
 
 
 async def test_w7_types_are_the_same_after_a_pause(done: Done, replayed: bool) -> None:
@@ -172,7 +206,26 @@ async def test_w8_the_catalogue_may_grow_while_a_run_waits(done: Done, replayed:
         assert final.error is None
         fresh = await after.execute("len((await search(''))['results'])")
     assert isinstance(final.value, int)
+    assert final.value > 0
     assert fresh.value == final.value + 1  # it has what it had
+
+
+async def test_w8_a_snippet_may_change_while_a_run_waits(done: Done, replayed: bool, tmp_path: Path) -> None:
+    async with CodeMode([shop_of(done)], journal=tmp_path / "journal.db", tend=False) as code_mode:
+
+        async def put(script: str) -> None:
+            proven = await code_mode.execute(script)
+            made = await code_mode.snippets.propose(proven.execution_id, "peek", "Look", who="ada")
+            await code_mode.snippets.approve("peek", made.version, who="bob", content_hash=made.content_hash)
+
+        await put("(await shop.look(n=1))['n']")
+        script = "before = await snippets.peek()\ntold = await describe('snippets.peek')\nawait shop.buy(n=1)\n"
+        paused = await code_mode.execute(f"{script}[before, await snippets.peek()]")
+        assert paused.status == "paused", paused.error
+        await put("(await shop.look(n=2))['n'] * 100")
+        final = await code_mode.approve(paused.execution_id, paused.pending[0].call_id)
+        fresh = await code_mode.execute("await snippets.peek()")
+    assert (final.value, fresh.value) == ([1, 1], 200)  # it has the version that it began with
 
 
 async def test_w9_what_a_run_left_behind_is_cancelled_upstream_and_listed(done: Done) -> None:
