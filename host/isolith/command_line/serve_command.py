@@ -85,6 +85,30 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
+_PolicyName = Annotated[
+    str | None,
+    typer.Option(metavar="trusted|careful|readonly|FILE", help="What is allowed, asked and denied. [careful]"),
+]
+_SessionKey = Annotated[
+    str | None, typer.Option(metavar="KEY", help="The `_meta` key of a request that names its session.")
+]
+_AskClient = Annotated[
+    bool, typer.Option("--ask-client", help="Whoever answers at the client decides what waits, where it can ask.")
+]
+_Questions = Annotated[
+    Literal["decline", "pause"] | None,
+    typer.Option(
+        "--questions",
+        help="What a server asks a person during a call: declined, or the run waits; with `--ask-client` it waits, and"
+        " the client is asked, unless this says otherwise.",
+    ),
+]
+_CatalogTokens = Annotated[
+    int,
+    typer.Option(metavar="N", help="Tokens of all that `execute` says of itself and of the tools; 0: no tools."),
+]
+
+
 @guarded
 @journalled
 def serve(  # noqa: PLR0913 - one parameter a flag
@@ -105,29 +129,12 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     oauth_client: oauth_options.Client = None,
     specs: Connect = None,
     configured: Configured = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(metavar="trusted|careful|readonly|FILE", help="What is allowed, asked and denied. [careful]"),
-    ] = None,
-    session_key: Annotated[
-        str | None, typer.Option(metavar="KEY", help="The `_meta` key of a request that names its session.")
-    ] = None,
-    ask_client: Annotated[
-        bool, typer.Option("--ask-client", help="Whoever answers at the client decides what waits, where it can ask.")
-    ] = False,
-    questions: Annotated[
-        Literal["decline", "pause"] | None,
-        typer.Option(
-            "--questions",
-            help="What a server asks a person during a call: declined, or the run waits. [decline; with --ask-client:"
-            " pause, and the client is asked]",
-        ),
-    ] = None,
+    policy: _PolicyName = None,
+    session_key: _SessionKey = None,
+    ask_client: _AskClient = False,
+    questions: _Questions = None,
     types: TypesOption = "auto",
-    catalog_tokens: Annotated[
-        int,
-        typer.Option(metavar="N", help="Tokens of all that `execute` says of itself and of the tools; 0: no tools."),
-    ] = DEFAULT_TOKENS,
+    catalog_tokens: _CatalogTokens = DEFAULT_TOKENS,
     pinned: Annotated[list[str] | None, typer.Option("--pin", metavar="PATH", help="Show it before others.")] = None,
 ) -> None:
     """Serve what is connected to MCP clients: execute, search, describe, resume. Starts at the policy `careful`."""
