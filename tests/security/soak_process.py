@@ -8,6 +8,7 @@ import gc
 import json
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
@@ -40,7 +41,7 @@ class _Mallinfo(ctypes.Structure):
 
 
 def measure() -> dict[str, int]:
-    """What the process holds. Resident memory goes up to what the worst script took, and the allocator keeps that."""
+    """What the process holds; `private` is what no file holds as well, resident memory without the mappings of files."""
     gc.collect()
     process = psutil.Process()
     return {
@@ -50,7 +51,18 @@ def measure() -> dict[str, int]:
         "objects": sys.getallocatedblocks(),
         "heap": _heap_in_use(),
         "resident": process.memory_info().rss,
+        "private": _private(),
     }
+
+
+def _private() -> int:
+    """Bytes of resident memory that belong to no file, where the system says so; else 0."""
+    if not psutil.LINUX:
+        return 0
+    [line] = [
+        line for line in Path("/proc/self/smaps_rollup").read_text().splitlines() if line.startswith("Anonymous:")
+    ]
+    return int(line.split()[1]) * 1024
 
 
 def _heap_in_use() -> int:
