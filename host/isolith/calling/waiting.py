@@ -97,6 +97,8 @@ def _why(call: Call) -> str:
 
 def shown_digest(call: Call) -> str:
     """What an answer is bound to: the arguments, what asks (a policy, or a server's question), and the round."""
+    if call.policy is None and call.question is None and call.asked == 1 and call.edited_arguments is None:
+        return call.digest  # there is nothing but the arguments
     asks = json.dumps([call.digest, call.edited_arguments, call.asked, call.policy, call.question])
     return hashlib.sha256(asks.encode("utf-8", "backslashreplace")).hexdigest()
 
