@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.bindings.mcp.bench import PATIENCE_S, connected, python_server, until_says
+from tests.bindings.mcp.faulty_http import JSON, Faulty, Handler, faulty_http
 
 from isolith_bindings.connector import Answer, Resumed, Suspended
 from isolith_bindings.errors import CallError
@@ -149,6 +150,36 @@ async def test_a_task_whose_server_is_another_by_now_is_not_begun_anew(trace: Pa
             await bench.call_in(replace(context, resumed=resumed), "work", ask=True)
         assert forgotten.value.data == {"may_have_happened": True}
     assert said(trace, "call work") == ["call work True"]
+
+
+class Breaking(Handler):
+    """Answers with a task, and the first who asks about it with a stream that breaks."""
+
+    def _call(self, message: JSON) -> None:
+        self.faulty.calls += 1
+        task: JSON = {"taskId": "task-1", "status": "working", "ttlMs": None, "pollIntervalMs": 1}
+        self._json({"jsonrpc": "2.0", "id": message["id"], "result": {"resultType": "task", **task}})
+
+    def _answer(self, message: JSON, method: str) -> None:
+        if method != "tasks/get":
+            super()._answer(message, method)
+        elif self.faulty.breaks:
+            self.faulty.breaks -= 1
+            self._begin_events()
+            self.close_connection = True
+        else:
+            result: JSON = {"content": [{"type": "text", "text": "printed"}]}
+            self._result(message, {"taskId": "task-1", "status": "completed", "ttlMs": None, "result": result})
+
+
+async def test_over_http_an_answer_that_got_lost_is_asked_for_again_and_the_call_is_not() -> None:
+    with faulty_http(Faulty(breaks=1), Breaking) as told:
+        async with connected(told.server) as bench:
+            assert await bench.call("work") == "printed"
+    assert told.calls == 1
+    # Whatever stands between finds the host that has the task by its name.
+    about = [(seen["mcp-method"], seen["mcp-name"]) for seen in told.seen if seen.get("mcp-method") == "tasks/get"]
+    assert about == [("tasks/get", "task-1")] * 2
 
 
 async def test_a_person_who_ends_the_call_ends_its_task(trace: Path) -> None:
