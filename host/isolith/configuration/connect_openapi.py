@@ -50,7 +50,7 @@ def from_entry(name: str, entry: ConnectorEntry, variables: Variables) -> Connec
             allow=entry.allow,
             private=entry.private,
             strict_responses=entry.strict_responses,
-            limits=Limits(answer_bytes=entry.answer_bytes),
+            limits=Limits(body_bytes=min(entry.answer_bytes, Limits.body_bytes), answer_bytes=entry.answer_bytes),
             cache=cache_folder("openapi"),
         )
 

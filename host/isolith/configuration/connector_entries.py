@@ -52,7 +52,7 @@ class ConnectorEntry(Options):
     strict_responses: bool = False
     """Whether an answer that is not what the document says is an error."""
     answer_bytes: int = Field(default=256 << 20, ge=1 << 20, le=256 << 20)
-    """How long an answer may be that is kept as an artifact; beyond 32 MiB it is a file."""
+    """How long an answer may be, in bytes after decoding. Beyond 32 MiB it is an artifact, in a file."""
     disabled: bool = False
 
     @model_validator(mode="after")

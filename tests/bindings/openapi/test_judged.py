@@ -34,9 +34,7 @@ NOT_JUDGED = dict.fromkeys(
     ("ssh_keys.get", "ssh_keys.update", "ssh_keys.delete"), "its path parameter is read-only in one of its two forms"
 ) | {"authorization.post_oauth2_revoke": "its form requires a field that it does not have"}
 """What is sent and not judged: openapi-core refuses any request of it, because of what the document says of it."""
-UNSENT = {
-    "droplet_actions.post_by_tag": "its body is exactly one of two forms, and what `values` makes fits both"
-}
+UNSENT = {"droplet_actions.post_by_tag": "its body is exactly one of two forms, and what `values` makes fits both"}
 """What is not sent, and why. Everything else that is driven is sent, and is valid."""
 SCHEMATHESIS = [
     (registry.GITHUB, 7, 170, 50),
