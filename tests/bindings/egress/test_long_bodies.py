@@ -29,7 +29,7 @@ def test_a_bomb_costs_its_limit_on_the_disk_and_its_cap_in_memory(layers: int, m
     content = bomb(96)
     for _ in range(layers - 1):
         content = zipped(content)
-    limits = Limits(body_bytes=MIB, answer_bytes=most)
+    limits = Limits(total_s=600, idle_s=600, body_bytes=MIB, answer_bytes=most)
     handler = always(200, content, f"Content-Encoding: {', '.join(['gzip'] * layers)}")
     tracemalloc.start()
     try:
