@@ -61,6 +61,8 @@ class Catalog:
         self._index = SearchIndex()
         self.observations = Observations()
         self._reading: threading.Thread | None = None
+        self._changed_since = False
+        self._lock = threading.Lock()
         self._listeners: list[Callable[[], None]] = []
         self.connectors: dict[str, Connector] = {}
         for connector in connectors:
@@ -131,9 +133,11 @@ class Catalog:
 
     def refresh_soon(self) -> None:
         """Read on a thread what has changed, so that no search has to wait for it. Returns at once."""
-        if self._reading is None or not self._reading.is_alive():
-            self._reading = threading.Thread(target=self._refresh, name="isolith-search", daemon=True)
-            self._reading.start()
+        with self._lock:
+            self._changed_since = True
+            if self._reading is None:
+                self._reading = threading.Thread(target=self._read, name="isolith-search", daemon=True)
+                self._reading.start()
 
     def listing(self, budget_tokens: int = DEFAULT_BUDGET, pinned: Iterable[str] = ()) -> Listing:
         """What a model is told before it asks for more: at most so many tokens, pinned paths before all others.
@@ -207,6 +211,22 @@ class Catalog:
         self.refresh_soon()
         for listener in tuple(self._listeners):
             listener()
+
+    def _read(self) -> None:
+        """Until nothing has changed since the last reading began."""
+        try:
+            while self._more_to_read():
+                self._refresh()
+        except BaseException:
+            self._reading = None  # the next change begins anew
+            raise
+
+    def _more_to_read(self) -> bool:
+        with self._lock:
+            more, self._changed_since = self._changed_since, False
+            if not more:
+                self._reading = None
+            return more
 
     def _refresh(self) -> None:
         self._index.refresh(list(self.connectors.values()), self._snippets())

@@ -9,7 +9,7 @@ import sys
 PROGRAM = """
 import atexit
 catalog = None
-atexit.register(lambda: catalog._reading.join())
+atexit.register(lambda: (thread := catalog._reading) and thread.join())
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.testing import RecordingConnector
 catalog = Catalog([RecordingConnector("tool", {f"find_number_{n}": n for n in range(1500)})])

@@ -42,6 +42,7 @@ ABSENT = {
     **dict.fromkeys(("js", "pyodide"), _JAVASCRIPT),
     "numpy": "numpy is not here: use the statistics and math modules, or a connector",
     "pandas": "pandas is not here: use csv, json, collections and statistics, or a connector",
+    "lib2to3": "it is not part of Python any more",
     "multiprocessing": "there are no processes here: call a connector",
 }
 """Modules that models try and that are refused with a reason."""

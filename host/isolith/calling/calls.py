@@ -337,19 +337,21 @@ class CallDesk:
 
     def _came_late(self, use: Use, value: object) -> None:
         """It could not be stopped when it was given up, and has come to a result since."""
-        task = asyncio.create_task(self._keep_late(use, value))
+        if self.recorder is None:
+            use.completed_after_end = True  # at once: the event loop may be about to close, and takes no task then
+            return
+        task = asyncio.create_task(self._keep_late(self.recorder, use, value))
         self._late.add(task)
         task.add_done_callback(self._late.discard)
 
-    async def _keep_late(self, use: Use, value: object) -> None:
+    async def _keep_late(self, recorder: CallRecorder, use: Use, value: object) -> None:
         before = [task for task in (use.task, *self._writing) if task is not None]
         if before:
             await asyncio.wait(before)  # that it was given up is in the journal first
         use.completed_after_end = True
         # The run may have ended, and its journal may be closed.
         with suppress(CallError, JournalError):
-            if self.recorder is not None:
-                await self.recorder.came_late(use, outcome_text(use, value, self.artifacts, None))
+            await recorder.came_late(use, outcome_text(use, value, self.artifacts, None))
 
     def _refuse_call(self, use: Use, error: CallError) -> None:
         """A call that is not made; in a replay it is refused again."""

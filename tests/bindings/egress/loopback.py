@@ -48,6 +48,7 @@ class Loopback:
     port: int = 0
     scheme: str = "http"
     server_names: list[str | None] = field(default_factory=list[str | None])
+    serving: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
         return f"{self.scheme}://{host}:{self.port}{path}"
@@ -56,6 +57,9 @@ class Loopback:
         self.server_names.append(name)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self.serving.add(task)
         try:
             while (request := await _read(reader)) is not None:
                 self.seen.append(request)
@@ -70,6 +74,7 @@ class Loopback:
         except (ConnectionError, ssl.SSLError):
             pass
         finally:
+            self.serving.discard(task)
             writer.close()
 
 
@@ -84,6 +89,11 @@ async def loopback(handler: Handler | None = None, *, tls: ssl.SSLContext | None
     async with server:
         yield bench
         server.close()
+        # Since Python 3.12 the end of a server waits for those that it serves, and some are never answered.
+        left = list(bench.serving)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
 
 async def _read(reader: asyncio.StreamReader) -> Seen | None:

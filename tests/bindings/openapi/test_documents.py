@@ -99,6 +99,7 @@ def test_3_2_names_media_types_once_for_all() -> None:
     thing = {"type": "object", "properties": {"x": {"type": "integer"}}}
     api = compiled(written(a_document(paths, "3.2.0", components={"mediaTypes": {"Thing": {"schema": thing}}})))
     made = operations(api)["make"]
+    assert isinstance(made.arguments, dict)
     assert made.arguments["properties"] == {"q": thing, "x": {"type": "integer"}}
     assert made.returns == thing
     assert [(name, "#/no" in why) for name, why in api.excluded.items()] == [("lost", True)]
