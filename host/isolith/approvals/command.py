@@ -76,8 +76,12 @@ def give(  # noqa: PLR0913 - one parameter a flag
     *,
     uses: Annotated[int, typer.Option("--uses", metavar="N", help="How many calls.")],
     lasts: For = "1h",
-    principal: Annotated[str | None, typer.Option(metavar="NAME", help="In whose executions. [anybody's]")] = None,
-    execution: Annotated[str | None, typer.Option(metavar="EXECUTION", help="In this one only. [in any]")] = None,
+    principal: Annotated[
+        str | None, typer.Option(metavar="NAME", help="In whose executions.", show_default="anybody's")
+    ] = None,
+    execution: Annotated[
+        str | None, typer.Option(metavar="EXECUTION", help="In this one only.", show_default="in any")
+    ] = None,
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="Why; kept with it.")] = None,
     who: Who = None,
     json: Json = False,
@@ -163,7 +167,9 @@ def link(  # noqa: PLR0913 - one parameter a flag
     call: Call,
     *,
     who: Annotated[str, typer.Option("--to", metavar="NAME", help="Who decides with it; send it to nobody else.")],
-    reject: Annotated[bool, typer.Option("--reject", help="It rejects the call. [it approves it]")] = False,
+    reject: Annotated[
+        bool, typer.Option("--reject", help="It rejects the call.", show_default="it approves it")
+    ] = False,
     lasts: For = "1d",
     base: Annotated[str | None, typer.Option("--base", metavar="URL", help="Write it as a URL below this one.")] = None,
     json: Json = False,

@@ -59,7 +59,10 @@ Configured = Annotated[
 PolicyName = Annotated[
     str | None,
     typer.Option(
-        "--policy", metavar="trusted|careful|readonly|FILE", help="What is allowed, asked and denied. [trusted]"
+        "--policy",
+        metavar="trusted|careful|readonly|FILE",
+        help="What is allowed, asked and denied.",
+        show_default="trusted",
     ),
 ]
 TypesOption = Annotated[

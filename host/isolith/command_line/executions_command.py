@@ -53,7 +53,7 @@ app = typer.Typer(help="What ran, what waits for a person, and what is done abou
 Digest = Annotated[
     str | None, typer.Option("--digest", metavar="DIGEST", help="Of the arguments that were looked at: refuse others.")
 ]
-Executions = Annotated[list[str] | None, typer.Argument(metavar="EXECUTION...", help="Their ids. [all]")]
+Executions = Annotated[list[str] | None, typer.Argument(metavar="EXECUTION...", help="Their ids.", show_default="all")]
 
 
 @app.command("list", epilog="Example: isolith executions list --status paused")

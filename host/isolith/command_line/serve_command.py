@@ -87,7 +87,9 @@ def _is_loopback(host: str) -> bool:
 
 _PolicyName = Annotated[
     str | None,
-    typer.Option(metavar="trusted|careful|readonly|FILE", help="What is allowed, asked and denied. [careful]"),
+    typer.Option(
+        metavar="trusted|careful|readonly|FILE", help="What is allowed, asked and denied.", show_default="careful"
+    ),
 ]
 _SessionKey = Annotated[
     str | None, typer.Option(metavar="KEY", help="The `_meta` key of a request that names its session.")
@@ -113,7 +115,9 @@ _CatalogTokens = Annotated[
 @journalled
 def serve(  # noqa: PLR0913 - one parameter a flag
     *,
-    stdio: Annotated[bool, typer.Option("--stdio", help="Serve one client on stdin and stdout. [default]")] = False,
+    stdio: Annotated[
+        bool, typer.Option("--stdio", help="Serve one client on stdin and stdout, as it does if not told otherwise.")
+    ] = False,
     http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Serve HTTP: /mcp and /v1.")] = None,
     no_auth: Annotated[bool, typer.Option("--no-auth", help="Ask nobody for a token; on this machine only.")] = False,
     rate: Annotated[float, typer.Option(min=0.1, metavar="N", help="Requests a second of one principal.")] = 100.0,

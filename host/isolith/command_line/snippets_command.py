@@ -41,7 +41,9 @@ T = TypeVar("T")
 app = typer.Typer(help="Scripts that a person has read, for others to call.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What scripts call it: snippets.NAME(...).")]
-Version = Annotated[int | None, typer.Option("--version", metavar="N", help="Which version. [the newest]")]
+Version = Annotated[
+    int | None, typer.Option("--version", metavar="N", help="Which version.", show_default="the newest")
+]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept with it.")]
 FOLDER = Path("snippets")
 
@@ -92,7 +94,9 @@ def propose(  # noqa: PLR0913 - one parameter a flag
     description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What it does; it is found by it.")],
     schema: Annotated[
         str | None,
-        typer.Option("--input-schema", metavar="JSON|@FILE", help="Of its input. [as the execution's input was]"),
+        typer.Option(
+            "--input-schema", metavar="JSON|@FILE", help="Of its input.", show_default="as the execution's input was"
+        ),
     ] = None,
     tool: Annotated[
         bool, typer.Option("--tool", help="Once approved, `isolith serve` offers it as a tool of its own, too.")
@@ -191,7 +195,9 @@ def run(
 @guarded
 @journalled
 def export(
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Which. [all that are approved]")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME...", help="Which.", show_default="all that are approved")
+    ] = None,
     *,
     folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where the files go.")] = FOLDER,
 ) -> None:

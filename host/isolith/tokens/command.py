@@ -34,7 +34,8 @@ def create(
     principal: Annotated[str, typer.Argument(metavar="PRINCIPAL", help="For whom: its runs are theirs.")],
     *,
     scope: Annotated[
-        list[str] | None, typer.Option(metavar="|".join(SCOPES), help="What it may do; more than once. [execute]")
+        list[str] | None,
+        typer.Option(metavar="|".join(SCOPES), help="What it may do; more than once.", show_default="execute"),
     ] = None,
     expires: Annotated[str, typer.Option(metavar="90d|12h|30m|never", help="How long it is good for.")] = "90d",
     json: Json = False,

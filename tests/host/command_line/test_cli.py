@@ -260,6 +260,11 @@ def test_the_help_of_every_command_shows_an_example(command: str) -> None:
     assert f"Example: isolith {command}".rstrip() in result.stdout
 
 
+@pytest.mark.parametrize(("command", "policy"), [("run", "trusted"), ("serve", "careful")])
+def test_the_help_says_what_is_allowed_where_nothing_is_said(command: str, policy: str) -> None:
+    assert f"[default: ({policy})]" in isolith(command, "--help").stdout
+
+
 CRM = '''"""Contacts."""
 print("loading")
 
