@@ -279,7 +279,12 @@ class Guest:
         if self._over:
             return None  # nobody would answer
         self._report(State.WAITING)
-        return self._answers.get()
+        while True:
+            try:
+                return self._answers.get(timeout=_LOOK_S)
+            except queue.Empty:
+                if self._loop.is_closed():
+                    return None
 
     def _report(self, state: State) -> None:
         frames, self._frames, self._held = self._frames, [], 0
@@ -315,7 +320,9 @@ class Guest:
         try:
             self._loop.call_soon_threadsafe(self._arrive, frames, state, context=self._context)
         except RuntimeError:  # the loop is closed: nobody waits for this run any more
-            if self._isolate is not None:
+            if state is State.GONE:
+                self._tidy()
+            elif self._isolate is not None:
                 self._isolate.stop(Stop.CANCELLED)
 
     # in the loop
@@ -375,7 +382,7 @@ _TIDY_S = 0.002
 """Seconds after a guest is gone that its isolate is given back and another made ready."""
 
 _LOOK_S = 1.0
-"""Seconds after which a guest that is kept looks whether anybody will listen any more."""
+"""Seconds after which a guest that is kept, or waits, looks whether anybody will listen any more."""
 
 _HOLD_BYTES = 1 << 20
 """What a guest that never rests may say before it is passed on: the host keeps no more of it than it has to."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -137,6 +138,18 @@ def test_stopped_at_any_moment(supply: Supply, source: str, state: State, pause_
     departure = talk(supply, conversation).guest.departure
     assert departure is not None
     assert (departure.end, departure.stop, departure.error) == (End.STOPPED, Stop.CANCELLED, None)
+
+
+def test_a_guest_that_waits_for_a_loop_that_is_closed_goes(supply: Supply) -> None:
+    async def conversation(to: Talk) -> None:
+        to.start("crm.get(id=5)")
+        await to.until(State.WAITING)
+
+    talk(supply, conversation)
+    deadline = time.monotonic() + 240
+    while supply.threads.count and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert supply.threads.count == 0
 
 
 def test_a_guest_that_is_refused_says_why(supply: Supply) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -54,7 +55,7 @@ def _apart(threads: GuestThreads, work: Callable[[], _T]) -> asyncio.Future[_T]:
 
     def do() -> None:
         found = work()
-        if not loop.is_closed():
+        with suppress(RuntimeError):  # the loop is closed, perhaps just now: nobody waits any more
             loop.call_soon_threadsafe(settle, found)
 
     threads.submit(do)
