@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import shutil
 import signal
 import subprocess
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,14 +13,12 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.e2e.conftest import isolith_command
-
-from isolith_runtime.image.builder import open_store
+from tests.e2e.serving import Served, environment, served, with_images
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
-
-    from anyio.abc import Process
 
     from isolith_runtime.driver import Supply
 
@@ -55,41 +49,25 @@ LINES = {"Accept": "application/x-ndjson"}
 
 @pytest.fixture
 def folder(tmp_path: Path, supply: Supply) -> Path:
-    home = tmp_path / "home"
-    home.mkdir(mode=0o700)
-    shutil.copytree(open_store().folder.root, home / "images", copy_function=os.link)
+    with_images(tmp_path)
     (tmp_path / "bank.py").write_text(CONNECTOR)
     return tmp_path
 
 
-def environment(folder: Path, journal: str) -> dict[str, str]:
-    return {**os.environ, "ISOLITH_HOME": str(folder / "home"), "ISOLITH_JOURNAL": journal, "COLUMNS": "300"}
-
-
-@asynccontextmanager
-async def host(folder: Path, journal: str) -> AsyncGenerator[tuple[Process, str]]:
-    """A host at a free port: the process, and where it is. It has ended well."""
-    command = [isolith_command(), "serve", "--http", "127.0.0.1:0", "--connect", "bank.py", "--grace", "0"]
-    process = await anyio.open_process(command, cwd=folder, env=environment(folder, journal))
-    try:
-        assert process.stderr is not None
-        said = ""
-        while not (found := re.search(r"serving (http://\S+)/mcp\n", said)):
-            said += (await process.stderr.receive()).decode()
-        yield process, found[1]
-    finally:
-        if process.returncode is None:
-            process.send_signal(signal.SIGTERM)
-        await process.wait()
-        await process.aclose()
-    assert process.returncode in {0, 143, -signal.SIGTERM}
+def bank(folder: Path, journal: str) -> AbstractAsyncContextManager[Served]:
+    return served(folder, "--connect", "bank.py", "--grace", "0", ISOLITH_JOURNAL=journal)
 
 
 def token_of(folder: Path, journal: str, principal: str, *scopes: str) -> dict[str, str]:
     wanted = [part for scope in scopes for part in ("--scope", scope)]
     command = [isolith_command(), "tokens", "create", principal, *wanted]
     done = subprocess.run(
-        command, cwd=folder, env=environment(folder, journal), capture_output=True, text=True, check=True
+        command,
+        cwd=folder,
+        env=environment(folder, ISOLITH_JOURNAL=journal),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return {"Authorization": f"Bearer {done.stdout.strip()}"}
 
@@ -98,14 +76,15 @@ async def test_two_hosts_are_one(folder: Path, postgres: str) -> None:
     ada = token_of(folder, postgres, "ada", "execute")
     grace = token_of(folder, postgres, "grace", "approve")
     async with (
-        host(folder, postgres) as (one, first),
-        host(folder, postgres) as (_, second),
+        bank(folder, postgres) as one,
+        bank(folder, postgres) as other,
         httpx2.AsyncClient(headers=ada, timeout=120) as http,
     ):
+        first, second = one.url, other.url
         await created_followed_approved(http, (first, second), grace)
         left = await begun_at(http, first, folder)
-        one.send_signal(signal.SIGTERM)
-        await one.wait()
+        one.process.send_signal(signal.SIGTERM)
+        await one.process.wait()
         (folder / "go").touch()
         told = [event async for event in followed(http, f"{second}/v1/executions/{left}/events")]
         assert told[-1] == {**told[-1], "event": "outcome", "status": "completed"}

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import signal
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
-import anyio
 import httpx2
 import pytest
 from mcp.client import Client
@@ -19,12 +13,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 from pydantic import AnyUrl
 from tests.authorization_server import CLIENT, issuer
-from tests.e2e.conftest import isolith_command
-
-from isolith_runtime.image.builder import open_store
+from tests.e2e.serving import served, with_images
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
     from pathlib import Path
 
     from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
@@ -34,38 +25,12 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 BACK = "http://127.0.0.1:1/back"
+READY = "is let in\n"
 
 
 @pytest.fixture
 def folder(tmp_path: Path, supply: Supply) -> Path:
-    home = tmp_path / "home"
-    home.mkdir(mode=0o700)
-    shutil.copytree(open_store().folder.root, home / "images", copy_function=os.link)
-    return tmp_path
-
-
-def environment(folder: Path, **more: str) -> dict[str, str]:
-    return {**os.environ, "ISOLITH_HOME": str(folder / "home"), "COLUMNS": "300", **more}
-
-
-@asynccontextmanager
-async def served(folder: Path, *arguments: str, **more: str) -> AsyncGenerator[tuple[str, str]]:
-    """A server at a free port: its URL, and what it said at its begin. It ends well."""
-    command = [isolith_command(), "serve", "--http", "127.0.0.1:0", *arguments]
-    process = await anyio.open_process(command, cwd=folder, env=environment(folder, **more))
-    try:
-        assert process.stderr is not None
-        said = ""
-        while "is let in\n" not in said:
-            said += (await process.stderr.receive()).decode()
-        found = re.search(r"serving (http://\S+)\n", said)
-        assert found is not None
-        yield found[1], said
-    finally:
-        process.send_signal(signal.SIGTERM)
-        await process.wait()
-        await process.aclose()
-    assert process.returncode in {0, 143, -signal.SIGTERM}
+    return with_images(tmp_path)
 
 
 class Browser:
@@ -100,7 +65,8 @@ class Browser:
 
 async def test_a_client_that_knows_the_address_alone_signs_in_and_runs_a_script(folder: Path) -> None:
     browser = Browser()
-    async with issuer() as known, served(folder, "--oauth-issuer", known.url) as (url, said):
+    async with issuer() as known, served(folder, "--oauth-issuer", known.url, until=READY) as host:
+        url, said = f"{host.url}/mcp", host.said
         assert f"who has a token of {known.url} for {url} is let in" in said
         metadata = OAuthClientMetadata(client_name="a test", redirect_uris=[AnyUrl(BACK)])
         auth = OAuthClientProvider(url, metadata, browser, browser.visit, browser.came_back)
@@ -137,9 +103,10 @@ async def test_the_server_is_asked_about_tokens_that_say_nothing(folder: Path) -
     async with issuer(opaque=True) as known:
         flags = ("--oauth-issuer", known.url, "--oauth-client", CLIENT[0])
         async with (
-            served(folder, *flags, ISOLITH_OAUTH_SECRET=CLIENT[1]) as (url, _),
+            served(folder, *flags, until=READY, ISOLITH_OAUTH_SECRET=CLIENT[1]) as host,
             httpx2.AsyncClient(timeout=240) as http,
         ):
+            url = f"{host.url}/mcp"
             token = known.token(url)
             path = f"{url.removesuffix('/mcp')}/v1/executions"
             headers = {"Authorization": f"Bearer {token}"}

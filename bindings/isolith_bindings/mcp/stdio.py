@@ -149,10 +149,11 @@ async def _start(server: StdioServer, program: Program) -> asyncio.subprocess.Pr
 async def _spawned(
     server: StdioServer, program: Program, command: str, env: dict[str, str]
 ) -> asyncio.subprocess.Process:
+    held = guardian.held(env)
     try:
         process = await _Whole(
             asyncio.create_subprocess_exec(
-                *guardian.held(env),
+                *held,
                 command,
                 *server.args,
                 stdin=asyncio.subprocess.PIPE,
@@ -170,7 +171,7 @@ async def _spawned(
     program.process = process
     _running[process] = os.getpid()
     guardian.watch(process.pid)
-    if process.stdin is not None and guardian.held(env):
+    if held and process.stdin is not None:
         process.stdin.write(guardian.GO)
     return process
 

@@ -10,15 +10,19 @@ import httpx2
 import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import TextContent
 from tests.host.http.conftest import app_of, serving
 
+from isolith.http import app
 from isolith.http.rates import Limits
 from isolith.mcp.server import mcp_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from mcp.server import Server
+    from mcp.server.transport_security import TransportSecuritySettings
     from mcp_types import CallToolResult
     from tests.host.http.conftest import Api, Opened
 
@@ -130,3 +134,23 @@ async def test_a_host_that_is_about_to_stop_begins_nothing(host: Api) -> None:
         host.app.house.stopping.set()
         refused = await ada.call_tool("execute", {"code": "1"})
         assert said(refused) == "tool_unavailable: this host is about to stop: ask again in 2 s"
+
+
+async def test_sessions_of_older_clients_end_by_themselves_and_are_bounded(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The SDK does both, by a timer and by a count, where nobody tells it not to."""
+    made: list[StreamableHTTPSessionManager] = []
+
+    class Seen(StreamableHTTPSessionManager):
+        def __init__(self, server: Server, security_settings: TransportSecuritySettings) -> None:
+            super().__init__(server, security_settings=security_settings)
+            made.append(self)
+
+    monkeypatch.setattr(app, "StreamableHTTPSessionManager", Seen)
+    await with_mcp(opened, Limits())
+    [manager] = made
+    assert manager.session_idle_timeout is not None
+    assert manager.session_idle_timeout <= 1_800
+    assert manager.max_sessions is not None
+    assert manager.max_sessions <= 10_000
