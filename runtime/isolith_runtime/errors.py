@@ -7,6 +7,7 @@
         ├── DistributionError      Pyodide could not be obtained
         │   └── DigestError        a file is not the one this version was written for
         ├── ImageBuildError        booting, importing, snapshotting or compiling failed
+        ├── UnmeteredError         it does not stop where its fuel ends
         └── ImageStoreError        the folder that keeps images cannot be used
             └── UnsafeStoreError   somebody else could have written there
 
@@ -42,6 +43,10 @@ class DigestError(DistributionError):
 
 class ImageBuildError(ImageError):
     """Booting, importing, snapshotting or compiling failed. What was cached before stays usable."""
+
+
+class UnmeteredError(ImageError):
+    """A compiled image does not stop where its fuel ends. Nobody's script was run in it."""
 
 
 class ImageStoreError(ImageError):

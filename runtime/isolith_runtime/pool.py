@@ -14,7 +14,7 @@ from isolith_runtime.limits import Limits
 if TYPE_CHECKING:
     from isolith_runtime.engine import Engine
 
-_NOTHING: dict[str, object] = {
+NOTHING: dict[str, object] = {
     "source": "1 + 1",
     "input": None,
     "connectors": {},
@@ -25,6 +25,7 @@ _NOTHING: dict[str, object] = {
     "emit_events": 0,
     "value_bytes": 1000,
 }
+"""What a guest is told where it is nobody's: a script that does nothing, and nothing for it to reach."""
 
 
 class IsolatePool:
@@ -48,7 +49,7 @@ class IsolatePool:
         isolate = Isolate(self._engine)
         try:
             isolate.begin(Limits(), Inputs(), lambda _data: None, lambda: None)
-            isolate.step(protocol.batch([protocol.start(_NOTHING)]))
+            isolate.step(protocol.batch([protocol.start(NOTHING)]))
             pages = isolate.memory.private_pages()
             if pages is not None:
                 self._engine.warm_pages = paging.runs(pages)

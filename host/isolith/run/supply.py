@@ -6,6 +6,7 @@ import atexit
 import threading
 from typing import TYPE_CHECKING
 
+from isolith_runtime import fuel
 from isolith_runtime.driver import Supply
 from isolith_runtime.engine import Engine, Variant
 from isolith_runtime.image.builder import open_store
@@ -23,7 +24,7 @@ _supplies: dict[tuple[Path | None, Variant], Supply] = {}
 def get_supply(variant: Variant = "epoch", home: Path | None = None, progress: Progress = silent) -> Supply:
     """The process's supply; builds the image where there is none, which takes half a minute. Blocks.
 
-    Raises ImageError where no image can be had.
+    One that counts fuel is seen to stop a script before it is handed out. Raises ImageError where no image can be had.
     """
     with _lock:
         supply = _supplies.get((home, variant))
@@ -31,9 +32,19 @@ def get_supply(variant: Variant = "epoch", home: Path | None = None, progress: P
             files = open_store(home).ensure(progress, variant)
             engine = Engine(str(files.compiled), files.meta, variant)
             supply = Supply(engine, IsolatePool(engine), GuestThreads())
+            if variant == "fuel":
+                _require_fuel(supply)
             supply.threads.submit(supply.pool.warm_up)
             _supplies[home, variant] = supply
         return supply
+
+
+def _require_fuel(supply: Supply) -> None:
+    try:
+        fuel.require(supply)
+    except BaseException:
+        supply.close()
+        raise
 
 
 def ready_supply(variant: Variant = "epoch", home: Path | None = None) -> Supply | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import anyio.to_thread
 import pytest
 import wasmtime
 
@@ -14,12 +15,13 @@ from isolith.calling.turns import Turns
 from isolith.code_mode import CodeMode
 from isolith.command_line import serving
 from isolith.command_line.serving import serve_mcp
-from isolith.run import self_test
+from isolith.run import self_test, supply
 from isolith.run.allowance import Allowance
 from isolith.run.logs import LogKeeper
 from isolith.run.said import Said
 from isolith.run.self_test import TRIPS, Trip, trip_limits
 from isolith_runtime import syscalls
+from isolith_runtime.errors import UnmeteredError
 from isolith_runtime.isolate import End, Isolate
 from isolith_runtime.limits import Meter
 
@@ -36,6 +38,16 @@ UNGRANTED = ("wall_s", "value_bytes", "value_tokens", "argument_bytes", "script_
 
 def no_cpu_time(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Meter, "spent_ns", lambda _meter: 0)
+
+
+def no_fuel_limit(patch: pytest.MonkeyPatch) -> None:
+    filled = wasmtime.Store.set_fuel
+    patch.setattr(wasmtime.Store, "set_fuel", lambda store, _fuel: filled(store, 2**62))
+
+
+def no_fuel_limit_for_a_module(patch: pytest.MonkeyPatch) -> None:
+    no_fuel_limit(patch)
+    patch.setattr(self_test, "_counting_guest", lambda: False)
 
 
 def no_memory_limit(patch: pytest.MonkeyPatch) -> None:
@@ -117,6 +129,7 @@ def no_emit_limit(patch: pytest.MonkeyPatch) -> None:
 BROKEN = {
     "cpu_ms, interrupt": no_interrupt,
     "cpu_ms, trap": no_cpu_time,
+    "fuel": no_fuel_limit_for_a_module,
     "memory_mb": no_memory_limit,
     "calls": no_allowance,
     "calls_per_connector": no_allowance,
@@ -140,9 +153,40 @@ async def test_every_limit_fires() -> None:
     assert len(findings) == len(TRIPS)
 
 
-def test_every_budget_is_tripped_but_fuel() -> None:
+def test_every_budget_is_tripped() -> None:
     tripped = {trip.limit.partition(",")[0] for trip in TRIPS}
-    assert set(Budgets.model_fields) - tripped == {"fuel"}
+    assert set(Budgets.model_fields) - tripped == set()
+
+
+def only(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    monkeypatch.setattr(self_test, "TRIPS", tuple(trip for trip in TRIPS if trip.limit == limit))
+
+
+async def test_where_no_guest_that_counts_fuel_is_compiled_a_module_trips_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(self_test, "_counting_guest", lambda: False)
+    only(monkeypatch, "fuel")
+    [finding] = await trip_limits()
+    assert (finding.ok, finding.detail.partition(":")[0]) == (True, "fired, in a small module")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+async def test_where_one_is_a_script_trips_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds the second compiled variant where there is none."""
+    await anyio.to_thread.run_sync(supply.get_supply, "fuel")
+    only(monkeypatch, "fuel")
+    [finding] = await trip_limits()
+    assert (finding.ok, finding.detail) == (True, "fired, in a script")
+    no_fuel_limit(monkeypatch)
+    monkeypatch.setattr(supply, "_supplies", {})
+    [finding] = await trip_limits()
+    assert (finding.ok, finding.detail) == (False, "did not fire: the probe ended as internal, not as cpu_exceeded")
+    with pytest.raises(UnmeteredError, match="stops no script"):
+        supply.get_supply("fuel")
+    assert supply.ready_supply("fuel") is None
+
+
+HOW = {"wall_s": "nothing ends the probe any more", "fuel": "a small module ran on past it"}
 
 
 @pytest.mark.parametrize("limit", BROKEN)
@@ -159,7 +203,7 @@ async def test_a_limit_that_does_nothing_is_found_and_nothing_is_served(
     BROKEN[limit](monkeypatch)
     said: list[str] = []
     assert await serve_mcp(CodeMode(), None, said.append) is False
-    how = "nothing ends the probe any more" if limit == "wall_s" else "the probe ended as "
+    how = HOW.get(limit, "the probe ended as ")
     assert said[0].startswith(f"isolith: limit {limit}: did not fire: {how}")
     assert "nothing is served" in said[1]
 
