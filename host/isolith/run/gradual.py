@@ -6,17 +6,20 @@ A run begins when what it names is known, or cannot be reached; what it does not
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeGuard, TypeVar, cast, runtime_checkable
 
 from isolith.internal import internal_error
 from isolith_bindings.policy import ungoverned
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 
     from isolith.outcome import Status
     from isolith_bindings.connector import Connector
+
+_Kind = TypeVar("_Kind")
 
 BROWSING_S = 5.0
 """How long a script that searches, or calls snippets, waits for connectors that it does not name."""
@@ -66,6 +69,16 @@ class SessionHolding(Protocol):
         ...
 
 
+def _is(connector: Connector, kind: Callable[..., _Kind]) -> TypeGuard[_Kind]:
+    return _of_kind(type(connector), cast("type", kind))
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_kind(connector: type, kind: type) -> bool:
+    """Asked of each connector at each run; a protocol looks through all of its members each time it is asked."""
+    return issubclass(connector, kind)
+
+
 async def known(connectors: Mapping[str, Connector], script: str, timeout_s: float) -> None:
     """Wait, at most so long, for the connectors that a script needs. Those that fail are told by their calls."""
     browses = _BROWSES.search(script) is not None
@@ -73,7 +86,7 @@ async def known(connectors: Mapping[str, Connector], script: str, timeout_s: flo
     for name, connector in connectors.items():
         named = re.search(rf"\b{re.escape(name)}\b", script) is not None
         behind = ungoverned(connector)
-        if isinstance(behind, Gradual) and (named or browses):
+        if _is(behind, Gradual) and (named or browses):
             waits.append(behind.ready(timeout_s if named else min(BROWSING_S, timeout_s)))
     if waits:
         await asyncio.gather(*waits)
@@ -82,15 +95,13 @@ async def known(connectors: Mapping[str, Connector], script: str, timeout_s: flo
 async def browsed(connectors: Iterable[Connector], timeout_s: float = BROWSING_S) -> None:
     """Wait, at most so long, until it is known what all of them offer, for who looks through it."""
     behind = map(ungoverned, connectors)
-    await asyncio.gather(*(connector.ready(timeout_s) for connector in behind if isinstance(connector, Gradual)))
+    await asyncio.gather(*(connector.ready(timeout_s) for connector in behind if _is(connector, Gradual)))
 
 
 async def end_session(connectors: Iterable[Connector], principal: str | None, session: str) -> None:
     """A session has ended: nothing stays that was there for it alone."""
     behind = map(ungoverned, connectors)
-    await asyncio.gather(
-        *(each.session_ended(principal, session) for each in behind if isinstance(each, SessionHolding))
-    )
+    await asyncio.gather(*(each.session_ended(principal, session) for each in behind if _is(each, SessionHolding)))
 
 
 async def let_go(connectors: Iterable[Connector], execution_id: str, status: Status = "completed") -> None:
@@ -114,8 +125,8 @@ async def left() -> None:
 
 
 async def _told(connectors: list[Connector], execution_id: str, *, final: bool) -> None:
-    await _run([each.pass_ended(execution_id) for each in connectors if isinstance(each, PassHolding)], execution_id)
-    held = [each.execution_ended(execution_id) for each in connectors if final and isinstance(each, Holding)]
+    await _run([each.pass_ended(execution_id) for each in connectors if _is(each, PassHolding)], execution_id)
+    held = [each.execution_ended(execution_id) for each in connectors if final and _is(each, Holding)]
     await _run(held, execution_id)
 
 
