@@ -1,73 +1,22 @@
-"""Calls of Python functions: run, cancelled, failed, in threads and in the event loop."""
+"""Calls of Python functions: where they run, what is checked, what is cancelled, what is said on the way."""
 
 import asyncio
 import contextvars
 import functools
 import threading
 import time
-import traceback
 from collections.abc import Coroutine
-from typing import NoReturn
 
 import pytest
+from tests.bindings.called import call, failure, made
 
-from isolith_bindings.connector import CallContext, Connector, Method
+from isolith_bindings.connector import CallContext, Method
 from isolith_bindings.errors import CallError
 from isolith_bindings.function_connector import MAX_THREADS
 from isolith_bindings.functions import as_connector
 from isolith_bindings.testing import RecordedProgress, a_context, a_method
 
 VARIABLE = contextvars.ContextVar("VARIABLE", default="outer")
-
-
-class Missing(KeyError):
-    def __init__(self, key: str) -> None:
-        super().__init__(key)
-        self.secret = "hunter2"  # noqa: S105 - no secret
-
-
-class Plain(Exception):
-    pass
-
-
-class Unspeakable(ValueError):
-    def __str__(self) -> str:
-        raise RuntimeError("no words")
-
-
-class Base(BaseException):
-    pass
-
-
-def call(connector: Connector, name: str, given: CallContext | None = None, /, **arguments: object) -> object:
-    return asyncio.run(made(connector, name, given, **arguments))
-
-
-async def made(connector: Connector, name: str, given: CallContext | None = None, /, **arguments: object) -> object:
-    return await connector.call(connector.methods[name], arguments, given or a_context())
-
-
-def failure(connector: Connector, name: str, **arguments: object) -> CallError:
-    with pytest.raises(CallError) as caught:
-        call(connector, name, None, **arguments)
-    return caught.value
-
-
-def raising(error: BaseException) -> Connector:
-    def sync() -> NoReturn:
-        raise error
-
-    async def asynchronous() -> NoReturn:
-        raise error
-
-    return as_connector([sync, asynchronous], "t")
-
-
-def both(error: BaseException) -> list[CallError]:
-    return [failure(raising(error), name) for name in ("sync", "asynchronous")]
-
-
-# ---------------------------------------------------------------------------------------------- running
 
 
 def test_a_plain_function_runs_in_a_thread_and_an_async_one_in_the_loop() -> None:
@@ -224,67 +173,6 @@ def test_start_and_aclose_may_come_twice() -> None:
             await connector.aclose()
 
     asyncio.run(main())
-
-
-# ---------------------------------------------------------------------------------------------- failures
-
-
-@pytest.mark.parametrize(
-    ("error", "message", "exception"),
-    [
-        (ValueError("no such contact"), "no such contact", "ValueError"),
-        (ValueError(), "ValueError", "ValueError"),
-        (Missing("x"), "'x'", "KeyError"),
-        (FileNotFoundError(2, "not there", "x"), "[Errno 2] not there: 'x'", "FileNotFoundError"),
-        (Plain("oh"), "oh", None),
-        (Plain(), "Plain", None),
-        (Exception("oh"), "oh", None),
-        (Unspeakable(), "Unspeakable", "ValueError"),
-        (SystemExit(3), "3", None),
-        (Base("oh"), "oh", None),
-        (StopAsyncIteration("oh"), "oh", "StopAsyncIteration"),
-        (TimeoutError(), "TimeoutError", "TimeoutError"),
-        (
-            ExceptionGroup("two", [ValueError("a"), Plain()]),
-            "two (2 sub-exceptions): ValueError: a; Plain: Plain",
-            "ExceptionGroup",
-        ),
-    ],
-)
-def test_what_a_function_raises(error: BaseException, message: str, exception: str | None) -> None:
-    for failed in both(error):
-        assert (failed.kind, str(failed), failed.exception) == ("tool_error", message, exception)
-        assert failed.data is None
-        assert failed.__cause__ is error
-
-
-def test_stop_iteration_does_not_hang_a_thread() -> None:
-    failed = failure(raising(StopIteration("oh")), "sync")
-    assert (failed.kind, str(failed), failed.exception) == ("tool_error", "oh", "StopIteration")
-
-
-def test_a_call_error_is_passed_as_it_is() -> None:
-    error = CallError("denied", "not for you", data={"a": 1}, retriable=True, hint="ask")
-    for failed in both(error):
-        assert failed is error
-
-
-def test_no_traceback_and_no_local_shows() -> None:
-    def f() -> NoReturn:
-        password = "hunter2"  # noqa: S105 - no secret
-        raise LookupError(f"gone {len(password)}")
-
-    failed = failure(as_connector([f]), "f")
-    assert (str(failed), vars(failed)["data"], failed.hint) == ("gone 7", None, None)
-    assert "hunter2" not in "".join(traceback.format_exception_only(failed))
-
-
-def test_an_interrupt_passes_through() -> None:
-    async def f() -> NoReturn:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        call(as_connector([f]), "f")
 
 
 # ---------------------------------------------------------------------------------------------- cancellation

@@ -1,67 +1,35 @@
-"""Which calls a script may make, and that what is hidden is what is denied."""
+"""Which calls a script may make: presets, rules, and the actual arguments."""
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
+from tests.bindings.policies import (
+    DELETES,
+    LIMITED,
+    PRESETS,
+    READS,
+    WRITES,
+    a_server,
+    asked,
+    decided,
+    denied,
+    free,
+    rules,
+)
 
-from isolith_bindings.catalog import Catalog
-from isolith_bindings.connector import Annotations, Connector, offered
+from isolith_bindings.connector import Annotations, offered
 from isolith_bindings.connector import Policy as Action
-from isolith_bindings.errors import CallError
-from isolith_bindings.functions import as_connector, method
-from isolith_bindings.policy import Policy, Preset, as_policy, govern, idle_rules, ungoverned
+from isolith_bindings.functions import as_connector
+from isolith_bindings.policy import Policy, Preset, as_policy, govern, idle_rules
 from isolith_bindings.rules import Rule, effect_of
-from isolith_bindings.testing import RecordingConnector, a_context, a_method
+from isolith_bindings.testing import RecordingConnector, a_method
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-READS = Annotations(read_only=True, trusted=True)
-WRITES = Annotations(read_only=False, destructive=False, trusted=True)
-DELETES = Annotations(destructive=True, trusted=True)
-STRICTNESS = {"allow": 0, "ask": 1, "deny": 2}
-PRESETS: tuple[Preset, ...] = ("trusted", "careful", "readonly")
-
-
-def a_server(*names: str, policy: Action = "allow", annotations: Annotations | None = None) -> RecordingConnector:
-    """A connector called `docs`, with the methods `names`, all annotated alike."""
-    connector = RecordingConnector("docs", dict.fromkeys(names or ("get",), 1), policy=policy)
-    if annotations is not None:
-        connector.methods = {
-            name: dataclasses.replace(method, annotations=annotations) for name, method in connector.methods.items()
-        }
-    return connector
-
-
-def decided(policy: Policy, connector: Connector, arguments: Mapping[str, object] | None = None) -> Action:
-    """What is done with the connector's only method."""
-    (only,) = connector.methods.values()
-    return policy.decide(connector, only, arguments).action
-
-
-def rules(*given: dict[str, object], preset: Preset = "trusted") -> Policy:
-    return Policy.model_validate({"preset": preset, "rules": list(given)})
-
-
-@method(policy="ask")
-def asked() -> int:
-    return 1
-
-
-@method(policy="deny")
-def denied() -> int:
-    return 1
-
-
-def free(amount: int = 5) -> int:
-    return amount
 
 
 # ---------------------------------------------------------------------------------------------- presets
@@ -199,12 +167,6 @@ def test_a_stranger_may_say_what_costs_it_calls_and_nothing_that_earns_it_one() 
 
 # ---------------------------------------------------------------------------------------------- arguments
 
-LIMITED = rules(
-    {"match": "docs.*", "where": {"amount": {"at_most": 100}}, "action": "allow"},
-    {"match": "docs.*", "where": {"amount": {"at_most": 1000}}, "action": "ask"},
-    {"match": "docs.*", "action": "deny"},
-)
-
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
@@ -313,193 +275,3 @@ def test_a_rule_that_fits_nothing_is_told() -> None:
     )
     server = govern(a_server("get"), policy)
     assert idle_rules(policy, [server]) == ["rule 1 (`dosc.*`)", "no drops (`*.drop`, effect delete)"]
-
-
-# ---------------------------------------------------------------------------------------------- the governed view
-
-
-def test_a_policy_that_changes_nothing_gives_the_connector_itself() -> None:
-    server, functions = a_server(), as_connector([free])
-    assert govern(server, Policy(preset="trusted")) is server
-    assert govern(functions, Policy(preset="readonly")) is functions
-    assert govern(server, Policy(preset="careful")) is not server
-
-
-@pytest.mark.anyio
-async def test_the_view_is_a_connector_and_passes_everything_on() -> None:
-    server = a_server("get-page", "put")
-    server.excluded = {"odd": "no name"}
-    view = govern(server, rules({"match": "docs.put", "action": "deny"}))
-    assert isinstance(view, Connector)
-    assert (view.name, view.description, dict(view.excluded)) == ("docs", "the test double docs", {"odd": "no name"})
-    assert ungoverned(govern(view, Policy(preset="readonly"))) is server
-    await view.start()
-    assert await view.call(view.methods["get_page"], {"a": 1}, a_context()) == 1
-    await view.aclose()
-    assert (server.started, server.closed, server.calls[0].arguments) == (1, 1, {"a": 1})
-    assert "docs" in repr(view) or "RecordingConnector" in repr(view)
-
-
-@pytest.mark.anyio
-async def test_a_forged_call_is_refused_by_the_view_itself() -> None:
-    server = a_server()
-    view = govern(server, rules({"match": "docs.*", "action": "deny", "name": "closed", "reason": "it is Sunday"}))
-    with pytest.raises(CallError) as caught:
-        await view.call(server.methods["get"], {}, a_context())
-    assert (caught.value.kind, str(caught.value)) == ("denied", "docs.get is not allowed here: it is Sunday (closed)")
-    assert server.calls == []
-
-
-@pytest.mark.anyio
-async def test_arguments_are_judged_by_the_view_as_well() -> None:
-    server = a_server()
-    view = govern(server, LIMITED)
-    assert await view.call(view.methods["get"], {"amount": 5}, a_context()) == 1
-    with pytest.raises(CallError, match="not allowed here"):
-        await view.call(view.methods["get"], {"amount": 5000}, a_context())
-
-
-def test_a_method_of_the_view_is_judged_by_its_own_word() -> None:
-    """It carries `ask`, which the policy put there and may take away again."""
-    view = govern(a_server(), LIMITED)
-    assert view.methods["get"].policy == "ask"
-    assert decided(LIMITED, view, {"amount": 5}) == "allow"
-
-
-def test_methods_that_change_are_decided_anew() -> None:
-    server = a_server()
-    view = govern(server, rules({"effect": "delete", "action": "deny"}))
-    assert list(offered(view)) == ["get"]
-    first = view.methods["get"]
-    assert view.methods["get"] is first
-    server.methods = {
-        "get": dataclasses.replace(server.methods["get"], annotations=DELETES),
-        "put": a_method("put"),
-    }
-    assert (list(offered(view)), len(view.methods)) == (["put"], 2)
-
-
-def test_two_policies_are_both_kept() -> None:
-    inner = govern(a_server("get", "put"), rules({"match": "docs.get", "action": "deny"}))
-    outer = govern(inner, rules({"match": "*", "action": "allow"}))
-    assert list(offered(outer)) == ["put"]
-
-
-# ---------------------------------------------------------------------------------------------- for any rules (D-7)
-
-NAMES = ("get", "put-page", "delete_page", "list")
-PATTERNS = st.sampled_from(
-    ["*", "docs.*", "crm.*", "*.get", "docs.put-page", "docs.put_page", "*.delete_*", "crm.l?st", "*.[gp]*"]
-)
-TRUTH = st.none() | st.booleans()
-SAID = st.builds(Annotations, TRUTH, TRUTH, TRUTH, TRUTH, st.booleans())
-CLAIMS = st.dictionaries(st.sampled_from(["read_only", "destructive", "idempotent"]), st.booleans(), min_size=1)
-CONDITIONS = st.sampled_from(
-    [{"equals": 1}, {"less_than": 3}, {"not_equals": "a"}, {"present": True}, {"in": [1, "a"]}]
-)
-ARGUMENTS = st.dictionaries(st.sampled_from(["a", "b"]), st.sampled_from([0, 1, 5, "a", "1", None, True]))
-UNCONDITIONAL: st.SearchStrategy[Mapping[str, object]] = st.fixed_dictionaries(
-    {"action": st.sampled_from(["allow", "ask", "deny"]), "match": st.lists(PATTERNS, min_size=1, max_size=2)},
-    optional={"effect": st.sampled_from(["read", "write", "delete"]), "annotations": CLAIMS},
-)
-
-
-def _with(rule: Mapping[str, object], where: Mapping[str, object]) -> Mapping[str, object]:
-    return {**rule, "where": where}
-
-
-ANY_RULE: st.SearchStrategy[Mapping[str, object]] = UNCONDITIONAL | st.builds(
-    _with,
-    UNCONDITIONAL,
-    st.dictionaries(st.sampled_from(["a", "b"]), CONDITIONS, min_size=1),
-)
-
-
-def policies(rule: st.SearchStrategy[Mapping[str, object]]) -> st.SearchStrategy[Policy]:
-    return st.builds(
-        lambda preset, found: Policy.model_validate({"preset": preset, "rules": found}),
-        st.sampled_from(PRESETS),
-        st.lists(rule, max_size=5),
-    ).filter(lambda policy: bool(policy.rules) or policy.preset != "trusted")
-
-
-@st.composite
-def servers(draw: st.DrawFn) -> list[RecordingConnector]:
-    found: list[RecordingConnector] = []
-    for name in ("docs", "crm"):
-        server = RecordingConnector(name, dict.fromkeys(NAMES, 1))
-        server.methods = {
-            python: dataclasses.replace(
-                bound, annotations=draw(SAID), policy=draw(st.sampled_from(["allow", "allow", "ask", "deny"]))
-            )
-            for python, bound in server.methods.items()
-        }
-        found.append(server)
-    return found
-
-
-def reached(catalog: Catalog) -> set[str]:
-    """What can be called for some arguments, each tried at the connector itself, hidden or not."""
-    found: set[str] = set()
-    for connector in catalog.connectors.values():
-        for name in connector.methods:
-            resolved = catalog.resolve(connector.name, name)[1]
-            try:
-                asyncio.run(connector.call(resolved, {}, a_context()))
-            except CallError:
-                continue
-            else:
-                found.add(f"{connector.name}.{name}")
-    return found
-
-
-def searched(catalog: Catalog) -> set[str]:
-    return {result.path for result in catalog.search("", kind="method", limit=50).results}
-
-
-def described(catalog: Catalog, path: str) -> bool:
-    try:
-        catalog.describe(path)
-    except CallError:
-        return False
-    return True
-
-
-@given(policies(UNCONDITIONAL), servers())
-def test_what_is_listed_searched_described_callable_and_allowed_is_the_same(
-    policy: Policy, found: list[RecordingConnector]
-) -> None:
-    catalog = Catalog([govern(server, policy) for server in found])
-    paths = {f"{server.name}.{name}": (server, m) for server in found for name, m in server.methods.items()}
-    allowed = {path for path, (server, m) in paths.items() if policy.decide(server, m, {}).action != "deny"}
-    listed = {f"{name}.{m}" for name, methods in catalog.capabilities().items() for m in methods}
-    assert listed == searched(catalog) == {path for path in paths if described(catalog, path)} == allowed
-    assert reached(catalog) == allowed
-
-
-@given(policies(ANY_RULE), servers(), ARGUMENTS)
-def test_what_may_be_called_with_some_arguments_is_never_hidden(
-    policy: Policy, found: list[RecordingConnector], arguments: dict[str, object]
-) -> None:
-    for server in found:
-        view = govern(server, policy)
-        for bound in server.methods.values():
-            action = policy.decide(server, bound, arguments).action
-            assert action == policy.decide(view, view.methods[bound.name], arguments).action
-            if action != "deny":
-                assert bound.name in offered(view)
-                assert STRICTNESS[view.methods[bound.name].policy] >= STRICTNESS[action]
-
-
-@given(policies(ANY_RULE), servers(), ARGUMENTS)
-def test_what_a_stranger_says_never_loosens_anything(
-    policy: Policy, found: list[RecordingConnector], arguments: dict[str, object]
-) -> None:
-    for server in found:
-        for bound in server.methods.values():
-            said = dataclasses.replace(bound, annotations=dataclasses.replace(bound.annotations, trusted=False))
-            silent = dataclasses.replace(bound, annotations=Annotations())
-            for given_arguments in (arguments, None):
-                with_words = policy.decide(server, said, given_arguments).action
-                without = policy.decide(server, silent, given_arguments).action
-                assert STRICTNESS[with_words] >= STRICTNESS[without]
