@@ -7,7 +7,6 @@ The mapping is deterministic and idempotent: separators become `_`, Unicode lett
 from __future__ import annotations
 
 import builtins
-import difflib
 import hashlib
 import keyword
 import re
@@ -15,6 +14,7 @@ import unicodedata
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from isolith_bindings.closest import closest
 from isolith_bindings.errors import InvalidName
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ _PREFIXES = frozenset({"tools", "functions", "default_api"})
 _SPLIT = re.compile(r"[^\W_]+")
 _CALLED = re.compile(r"\(.*\)?\s*$", re.DOTALL)
 _BRACKETS = re.compile(r"""\[\s*(?:"([^"]*)"|'([^']*)')\s*\]""")
+_SEPARATORS = {place: None for place in range(128) if not chr(place).isalnum()}
 _DUNDER = re.compile("^__+")
 _WORD_START = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -96,6 +97,8 @@ def bind(originals: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
 
 def fold(text: str) -> str:
     """What all spellings of a name that a model is likely to try have in common."""
+    if text.isascii():
+        return text.lower().translate(_SEPARATORS)
     return "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum())
 
 
@@ -180,14 +183,24 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     for candidate in known:
         folded[fold(candidate)].append(candidate)
     wanted = _words(name)
-    said = {candidate: _words(candidate) for found in folded.values() for candidate in found} if wanted else {}
+    said = {
+        candidate: _words(candidate)
+        for letters, found in folded.items()
+        for candidate in found
+        if wanted and _may_say(candidate, letters, wanted)
+    }
     same = [candidate for candidate, words in said.items() if words == wanted]
-    close = difflib.get_close_matches(fold(name[:_MAX_COMPARED]), list(folded), 3, 0.6)
+    close = closest(fold(name[:_MAX_COMPARED]), list(folded), 3, 0.6)
     letters = [candidate for match in close for candidate in folded[match]]
     more = sorted(
         (candidate for candidate, words in said.items() if words > wanted), key=lambda found: (len(found), found)
     )
     return list(dict.fromkeys([*same, *letters, *more]))[:3]
+
+
+def _may_say(name: str, letters: str, words: frozenset[str]) -> bool:
+    """Whether all these may be words of a name, as its letters tell: of most names they are not."""
+    return not name.isascii() or all(word in letters for word in words)
 
 
 def _words(name: str) -> frozenset[str]:

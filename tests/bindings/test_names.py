@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import keyword
+import re
 import unicodedata
 
 import pytest
@@ -178,6 +180,40 @@ def test_nearest_names() -> None:
     assert len(nearest("aaaa", ["aaaa1", "aaaa2", "aaaa3", "aaaa4"])) == 3
     assert did_you_mean("a-b", KNOWN) == "did you mean `a_b` or `ab`?"
     assert did_you_mean("zzz", KNOWN) == ""
+
+
+def plainly_nearest(name: str, known: list[str]) -> list[str]:
+    """Each name compared with each, in full."""
+    wanted = words(name)
+    folded: dict[str, list[str]] = {}
+    for candidate in known:
+        folded.setdefault(fold(candidate), []).append(candidate)
+    names = [candidate for alike in folded.values() for candidate in alike] if wanted else []
+    same = [candidate for candidate in names if words(candidate) == wanted]
+    letters = [each for close in difflib.get_close_matches(fold(name), list(folded), 3, 0.6) for each in folded[close]]
+    more = sorted((candidate for candidate in names if words(candidate) > wanted), key=lambda each: (len(each), each))
+    return list(dict.fromkeys([*same, *letters, *more]))[:3]
+
+
+def words(name: str) -> set[str]:
+    return {word.removesuffix("s") for word in re.findall(r"[^\W_]+", from_class_name(name))}
+
+
+SIMILAR = st.lists(st.sampled_from(["list", "Issues", "issue", "get", "s", "é", "ss"]), min_size=1, max_size=4).map(
+    "_".join
+) | st.text("aAs_é", max_size=5)
+
+
+@given(SIMILAR, st.lists(SIMILAR, max_size=20))
+@example("straße_list", ["list_straße", "strasselisd"])
+def test_the_nearest_are_those_of_the_plain_way(name: str, known: list[str]) -> None:
+    assert nearest(name, known) == plainly_nearest(name, known)
+
+
+@given(ANY_TEXT)
+def test_folding_letters_and_digits_alone_is_folding(text: str) -> None:
+    plain = "".join(character for character in unicodedata.normalize("NFKC", text).casefold() if character.isalnum())
+    assert fold(text) == plain
 
 
 def test_fold() -> None:

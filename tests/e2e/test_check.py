@@ -10,7 +10,10 @@ from tests.bindings.check.corpus import SCRIPTS, Script, scripts, shop
 
 from isolith import CodeMode
 from isolith.command_line.check_command import parse_in_guest
+from isolith_bindings.check import check
 from isolith_bindings.check.surroundings import ABSENT, BUILTINS, is_there
+from isolith_bindings.testing import RecordingConnector
+from isolith_runtime.guest import names as names_in_the_guest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -36,6 +39,29 @@ async def unchecked() -> AsyncGenerator[CodeMode]:
 async def strict() -> AsyncGenerator[CodeMode]:
     async with CodeMode(shop().values()) as made:
         yield made
+
+
+# what the guest says
+
+NAMES = [
+    f"{verb}_{noun}_{place}"
+    for verb in ("list", "get", "create")
+    for noun in ("issue", "pull", "branch", "release", "milestone", "label")
+    for place in ("repo", "user", "org", "project", "gist")
+]
+
+
+@pytest.mark.parametrize(
+    "wrong", ["list_isue_repo", "getIssue", "create_relase_org", "merge_team_user", "lst_pull", "zzz", "get_milestones"]
+)
+def test_of_many_methods_the_check_names_those_that_the_run_would(wrong: str) -> None:
+    hub = RecordingConnector("hub", dict.fromkeys(NAMES))
+    [finding] = check(f"hub.{wrong}()", {"hub": hub}).findings
+    close = [f"hub.{name}" for name in names_in_the_guest.nearest(wrong, NAMES)]
+    assert finding.hint is not None
+    assert finding.hint.startswith(
+        f"did you mean {' or '.join(close)}?" if close else "its methods: create_branch_gist"
+    )
 
 
 # nothing is called

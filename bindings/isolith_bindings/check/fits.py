@@ -6,13 +6,13 @@ conditions are left to the run. The schema is untrusted: steps and depth are bou
 
 from __future__ import annotations
 
-import difflib
 import operator
 import reprlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.check.literals import Hole
+from isolith_bindings.closest import closest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -275,7 +275,7 @@ def _given(path: str, expected: str, value: object, *, certain: bool, tail: str 
 
 def _did_you_mean(value: object, choices: list[object] | list[str]) -> str:
     known = {choice.casefold(): choice for choice in choices if isinstance(choice, str)}
-    close = difflib.get_close_matches(str(value)[:100].casefold(), list(known)[:500], 1, 0.6)
+    close = closest(str(value)[:100].casefold(), list(known)[:500], 1, 0.6)
     return f"; did you mean {known[close[0]]!r}?" if close else ""
 
 

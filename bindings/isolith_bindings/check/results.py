@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.check.fits import resolve
 from isolith_bindings.check.values import UNKNOWN, Each, Result, Value
+from isolith_bindings.closest import closest
 
 if TYPE_CHECKING:
     from isolith_bindings.connector import JsonSchema
@@ -99,7 +99,7 @@ def _member(result: Result, key: str) -> Wrong | Value:
     rest = schema.get("additionalProperties")
     if isinstance(rest, dict):
         return _part(result, cast("JsonSchema", rest))
-    close = difflib.get_close_matches(key[:100], list(known)[:500], 1, 0.6)
+    close = closest(key[:100], list(known)[:500], 1, 0.6)
     if known and (close or rest is False):
         hint = f"did you mean {close[0]!r}?" if close else f"its keys: {', '.join(list(known)[:20])}"
         return Wrong(f"KeyError: {key!r}", hint, certain=False)

@@ -6,10 +6,10 @@ The words are those of the guest, which says the same at run time; a test holds 
 from __future__ import annotations
 
 import builtins
-import difflib
 import sys
 from typing import TYPE_CHECKING
 
+from isolith_bindings.closest import closest
 from isolith_bindings.names import GUEST_GLOBALS
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def name_hint(name: str, own: Iterable[str], connectors: Iterable[str]) -> str |
         return f"write `import {name}` first"
     listed = list(connectors)
     known = [*own, *sorted(GUEST_GLOBALS), *listed, *sorted(BUILTINS)]
-    close = difflib.get_close_matches(name[:_MAX_NAME], known, 1, 0.7)
+    close = closest(name[:_MAX_NAME], known, 1, 0.7)
     return _and_connectors(f"did you mean `{close[0]}`?" if close else "", listed)
 
 

@@ -5,15 +5,14 @@ An index is made for the connectors that a script names and no others.
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from isolith_bindings import names
 from isolith_bindings.availability import may_change, why_absent
+from isolith_bindings.closest import closest
 from isolith_bindings.connector import Connector, Method, offered
 
 if TYPE_CHECKING:
@@ -23,11 +22,10 @@ _SEPARATORS = re.compile(r"[\W_]+")
 VARIANTS = ("raw", "pages")
 _MAX_NAME = 100
 _MAX_LISTED = 20
-_MAX_COMPARED = 25
-_MAX_KEPT = 20_000
-"""Names that one misspelt name is compared with at most, letter by letter."""
-_MAX_NEAREST = 8
-"""Misspelt names of one connector for which the nearest are looked for: each costs milliseconds among a thousand."""
+_MAX_KEPT = 32
+"""Connectors whose spellings are kept from one check to the next."""
+_MAX_NEAREST = 20
+"""Misspelt names of one connector for which the nearest are looked for: each costs half a millisecond of a thousand."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +49,19 @@ class Index:
     """Whether there may be other methods by the time of a call: what is not known now is then not certainly wrong."""
     _said: dict[str, Missing] = field(default_factory=dict[str, Missing])
 
-    @cached_property
-    def exact(self) -> dict[str, str]:
+    @property
+    def exact(self) -> Mapping[str, str]:
         """The Python name by each spelling that is granted, its own first."""
-        originals = {name: method.original for name, method in self.methods.items()}
-        return {**{name: name for name in self.methods}, **names.aliases(self.name, originals)}
+        return self._spellings[0]
+
+    @property
+    def folded(self) -> Mapping[str, str]:
+        """The Python name by folded spelling; empty for that of several methods, which only exact ones tell apart."""
+        return self._spellings[1]
 
     @cached_property
-    def folded(self) -> dict[str, str]:
-        """The Python name by folded spelling; empty for that of several methods, which only exact ones tell apart."""
-        found: dict[str, str] = {}
-        for spelling, name in self.exact.items():
-            key = _fold(spelling)
-            if found.setdefault(key, name) != name:
-                found[key] = ""
-        return found
+    def _spellings(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        return _spellings(self.name, tuple((name, method.original) for name, method in self.methods.items()))
 
     def resolve(self, path: str) -> str | None:
         """The Python name of the method that a spelling means."""
@@ -134,29 +130,29 @@ class Toolbox:
         return Missing(f"there is no connector {name!r} in this run", hint, name)
 
 
+@lru_cache(_MAX_KEPT)
+def _spellings(connector: str, methods: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Those of methods, by their Python and original names: exact ones, and folded. The same from run to run."""
+    exact = {**{name: name for name, _ in methods}, **names.aliases(connector, dict(methods))}
+    folded: dict[str, str] = {}
+    for spelling, name in exact.items():
+        key = _fold(spelling)
+        if folded.setdefault(key, name) != name:
+            folded[key] = ""
+    return exact, folded
+
+
 def _fold(name: str) -> str:
     """As the guest folds: what all spellings of a name have in common."""
+    if name.isascii():
+        return names.fold(name)
     return _SEPARATORS.sub("", name.casefold())
 
 
 def _nearest(name: str, folded: Mapping[str, str]) -> list[str]:
-    """Up to three names that look like this one; of many, only those that share most pairs of letters are compared."""
-    wanted = _fold(name[:_MAX_NAME])
+    """Up to three names that look like this one, as the run finds them."""
     likely = [key for key, candidate in folded.items() if candidate]
-    if len(likely) > _MAX_COMPARED:
-        pairs = _pairs(wanted)
-        shared = {key: len(pairs & _pairs_of_known(key)) for key in likely}
-        likely = nlargest(_MAX_COMPARED, likely, key=shared.__getitem__)
-    close = difflib.get_close_matches(wanted, likely, 3, 0.6)
-    return list(dict.fromkeys(folded[match] for match in close))
-
-
-def _pairs(text: str) -> frozenset[str]:
-    return frozenset(text[at : at + 2] for at in range(len(text) - 1))
-
-
-_pairs_of_known = lru_cache(_MAX_KEPT)(_pairs)
-"""Of names that are known, which are compared again and again; never of what a script says."""
+    return list(dict.fromkeys(folded[match] for match in closest(_fold(name[:_MAX_NAME]), likely, 3, 0.6)))
 
 
 def _either(paths: Iterable[str]) -> str:
