@@ -26,6 +26,7 @@ class Body:
         self._waiting: bytearray = bytearray()
         self.file: ByteFile | None = None
         self.truncated = False
+        self.cut = False
 
     @property
     def content(self) -> bytes:
@@ -42,7 +43,7 @@ class Body:
 
     async def finish(self) -> None:
         """Raises CallError where an encoded body ended before its end, or the disk takes no more."""
-        if not self.truncated:
+        if not self.truncated and not self.cut:
             self._decoder.finish()
         await self._write()
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Tell = Callable[[str], None]
 
 USER_AGENT = "isolith"
+_READING_S = 1.0
+"""Seconds before the end of its time in which an answer that has not ended is no longer read but handed over."""
 # What happens before the first byte of a request leaves.
 _UNSENT = (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout)
 
@@ -74,8 +76,8 @@ class Egress:
             )
         allowed_s = min(self.limits.total_s, total_s or self.limits.total_s)
         try:
-            async with asyncio.timeout(allowed_s):
-                return await self._follow(request, tell)
+            async with asyncio.timeout(allowed_s) as whole:
+                return await self._follow(request, tell, (whole.when() or 0.0) - min(_READING_S, allowed_s / 10))
         except TimeoutError:
             raise _slow(request, f"within {allowed_s:g} s") from None
 
@@ -85,23 +87,23 @@ class Egress:
         for each in pools:
             await each.aclose()
 
-    async def _follow(self, request: Request, tell: Tell) -> Response:
+    async def _follow(self, request: Request, tell: Tell, ends: float) -> Response:
         """Each hop is checked anew: its origin here, its address where the socket is made."""
         for _ in range(self.limits.redirects + 1):
             self.destinations.check(origin_of(request.url))
-            response = await self._persist(request, tell)
+            response = await self._persist(request, tell, ends)
             following = onward(request, response)
             if following is None:
                 return response
             request = following
         raise Refused(f"{origin_of(request.url)} redirected more than {self.limits.redirects} times")
 
-    async def _persist(self, request: Request, tell: Tell) -> Response:
+    async def _persist(self, request: Request, tell: Tell, ends: float) -> Response:
         """One hop with its retries."""
         attempt, waited = 1, 0.0
         while True:
             try:
-                response = await self._exchange(request)
+                response = await self._exchange(request, ends)
                 pause = pause_after(request, response, attempt, self._retries, time.time())
                 if pause is None:
                     return replace(response, attempts=attempt, waited_s=waited)
@@ -116,7 +118,7 @@ class Egress:
             await self._retries.pause(pause)
             attempt, waited = attempt + 1, waited + pause
 
-    async def _exchange(self, request: Request) -> Response:
+    async def _exchange(self, request: Request, ends: float) -> Response:
         """One request, one answer, read as far as it may go. The rest is dropped with the connection."""
         outgoing = httpcore2.Request(
             request.method.encode("ascii"),
@@ -128,20 +130,28 @@ class Egress:
         answer = await (await self._pool(request)).handle_async_request(outgoing)
         try:
             headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
-            body = await self._read(request, answer, headers)
+            body = await self._read(request, answer, headers, ends)
         finally:
             await answer.aclose()
-        return Response(answer.status, headers, body.content, body.truncated, request.url, file=body.file)
+        return Response(answer.status, headers, body.content, body.truncated, request.url, file=body.file, cut=body.cut)
 
-    async def _read(self, request: Request, answer: httpcore2.Response, headers: Pairs) -> Body:
+    async def _read(self, request: Request, answer: httpcore2.Response, headers: Pairs, ends: float) -> Body:
+        """The body; of a `partial` request what came of it until `ends`, or until nothing more came."""
         encodings = ", ".join(value for name, value in headers if name.lower() == "content-encoding")
         cap = self.limits.body_bytes if request.body_bytes is None else request.body_bytes
         limit = self.limits.answer_bytes if request.keep and 200 <= answer.status < 300 else 0
         body = Body(cap, encodings, limit=limit, turn=self._writing)
+        partial = request.partial and 200 <= answer.status < 300
         try:
-            async for piece in cast("AsyncIterable[bytes]", answer.stream):
-                if not await body.add(piece):
-                    break
+            try:
+                async with asyncio.timeout_at(ends if partial else None):
+                    async for piece in cast("AsyncIterable[bytes]", answer.stream):
+                        if not await body.add(piece):
+                            break
+            except (TimeoutError, httpcore2.ReadTimeout):
+                if not partial:
+                    raise
+                body.cut = True
             await body.finish()
         finally:
             body.let_go()

@@ -81,7 +81,8 @@ class Request:
 
     `idempotent`: whether it may be sent twice; None follows the method (RFC 9110, 9.2.2) and an Idempotency-Key.
     `body_bytes` lowers or raises the cap on the decoded body of the answer for this request. `keep`: a success that is
-    longer than the cap is kept in a file, up to `Limits.answer_bytes`.
+    longer than the cap is kept in a file, up to `Limits.answer_bytes`. `partial`: of a success that has not ended in
+    time, what came until then is the answer (`Response.cut`).
     """
 
     method: str
@@ -93,6 +94,7 @@ class Request:
     idempotent: bool | None = None
     body_bytes: int | None = None
     keep: bool = False
+    partial: bool = False
 
     def header(self, name: str) -> str | None:
         """The first field of that name, in any case of letters."""
@@ -104,8 +106,8 @@ class Response:
     """One answer, decoded. `url` is where it came from, without credentials.
 
     `file`: the body, where it was longer than the cap and was to be kept; `content` is its beginning. `truncated`: it
-    was longer than may be kept, and both are. `waited_s` was spent in pauses that the server asked for, `attempts`
-    counts the requests that were sent for it.
+    was longer than may be kept, and both are. `cut`: it had not ended when its time had. `waited_s` was spent in pauses
+    that the server asked for, `attempts` counts the requests that were sent for it.
     """
 
     status: int
@@ -116,6 +118,7 @@ class Response:
     attempts: int = 1
     waited_s: float = 0.0
     file: ByteFile | None = field(default=None, repr=False)
+    cut: bool = False
 
     def header(self, name: str) -> str | None:
         """The first field of that name, in any case of letters."""

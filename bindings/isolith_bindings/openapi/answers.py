@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-from email.message import Message
 from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qsl
 
 from isolith_bindings.errors import CallError
-from isolith_bindings.openapi.bodies import is_binary, kind_of
-from isolith_bindings.openapi.media import covers, essence, is_range, kind, parameter
+from isolith_bindings.openapi.bodies import kind_of
+from isolith_bindings.openapi.items import Items, filename, of_several, text_of
+from isolith_bindings.openapi.media import covers, essence, is_range, kind
+from isolith_bindings.openapi.parts import is_binary
 from isolith_bindings.openapi.responses import match
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 PREVIEW = 2_000
 """Characters of an answer that is kept for its length that are shown beside it."""
 EMPTY_STATUSES = frozenset({204, 205, 304})
-_UNSAFE_IN_NAMES = re.compile(r"[^\w. ()+\-]+")
 _DEFAULT = "application/octet-stream"
 
 
@@ -31,21 +30,26 @@ def value_of(operation: Operation, response: Response, artifacts: Artifacts) -> 
 
     Text and data that are too long for a value are whole in an artifact: `{"artifact": ..., "truncated": True,
     "preview": ...}`. What is longer than is read at all is `invalid_result`, with the beginning as an artifact in its
-    `data`. So is what does not hold what it says it holds, with its text. Raises CallError.
+    `data`. So is what does not hold what it says it holds, with its text. What had not ended in time (`cut`) is
+    `tool_timeout`, with the items that came in its `data`. Raises CallError.
     """
     if operation.method == "HEAD":
         return dict(response.headers)
-    if response.status in EMPTY_STATUSES or not response.content:
+    if response.status in EMPTY_STATUSES or (not response.content and not response.cut):
         return None
     told = response.header("content-type") or _documented_type(operation, response.status)
     if response.truncated:
         raise _too_long(operation, response, artifacts, told)
-    if kind(told) in {"binary", "multipart"} or _is_file(operation, response.status, told):
+    media = _media(operation, response.status, told)
+    several = of_several(media, told)
+    if response.cut:
+        raise _endless(operation, response, artifacts, told, Items(media, artifacts, cut=True) if several else None)
+    if not several and (kind(told) in {"binary", "multipart"} or (media is not None and is_binary(media.schema))):
         return _kept(response, artifacts, told)
     if response.file is not None:
-        preview = _text(response.content[: 4 * PREVIEW], told)[:PREVIEW]
+        preview = text_of(response.content[: 4 * PREVIEW], told)[:PREVIEW]
         return {"artifact": _kept(response, artifacts, told), "truncated": True, "preview": preview}
-    return _data(operation, _text(response.content, told), told)
+    return _items(operation, response, told, Items(media, artifacts)) if several else _data(operation, response, told)
 
 
 def as_data(operation: Operation, response: Response, value: object) -> object:
@@ -62,16 +66,24 @@ def as_data(operation: Operation, response: Response, value: object) -> object:
 
 def _kept(response: Response, artifacts: Artifacts, told: str) -> ArtifactRef:
     content = response.content if response.file is None else response.file
-    return artifacts.keep(content, mime=essence(told) or _DEFAULT, name=_filename(response))
+    name = filename(response.header("content-disposition") or "")
+    return artifacts.keep(content, mime=essence(told) or _DEFAULT, name=name)
 
 
-def _data(operation: Operation, text: str, told: str) -> object:
-    found = kind(told)
+def _data(operation: Operation, response: Response, told: str) -> object:
+    found, text = kind(told), text_of(response.content, told)
     if found == "json":
         return _json(operation, text, told)
-    if found == "lines":
-        return [_json(operation, line, told) for line in text.splitlines() if line.strip()]
     return dict(parse_qsl(text, keep_blank_values=True)) if found == "form" else text
+
+
+def _items(operation: Operation, response: Response, told: str, items: Items) -> list[object]:
+    try:
+        return items.read(response.content, told)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        text = text_of(response.content, told)
+        raise _invalid(operation, f"the answer says it is {essence(told)} and is not: {why}", text) from None
 
 
 def check(operation: Operation, response: Response, value: object, checker: Checker) -> None:
@@ -87,7 +99,8 @@ def check(operation: Operation, response: Response, value: object, checker: Chec
     if media is None:
         listed = ", ".join(item.type for item in answer.media)
         raise _invalid(operation, f"{essence(told) or 'no media type'} was answered; documented: {listed}", value)
-    if media.schema is None or is_binary(media.schema) or kind(told) not in {"json", "lines"}:
+    several = of_several(media, told)
+    if media.schema is None or not (several or (kind(told) == "json" and not is_binary(media.schema))):
         return
     problems = checker.problems_of(operation, answer.status, media.type, value)
     if problems:
@@ -109,19 +122,10 @@ def _documented_type(operation: Operation, status: int) -> str:
     return media.type
 
 
-def _is_file(operation: Operation, status: int, told: str) -> bool:
-    """Whether the document says that these are bytes, whatever media type they have."""
+def _media(operation: Operation, status: int, told: str) -> Media | None:
+    """What the document says of an answer of this media type."""
     answer = match(operation.answers, status)
-    media = documented(answer.media, told) if answer else None
-    return media is not None and is_binary(media.schema)
-
-
-def _text(content: bytes, told: str) -> str:
-    charset = parameter(told, "charset") or "utf-8"
-    try:
-        return content.decode("utf-8-sig" if charset.lower() in {"utf-8", "utf8"} else charset, "replace")
-    except LookupError:
-        return content.decode("utf-8", "replace")
+    return documented(answer.media, told) if answer else None
 
 
 def _json(operation: Operation, text: str, told: str) -> object:
@@ -143,18 +147,24 @@ def _too_long(operation: Operation, response: Response, artifacts: Artifacts, to
     )
 
 
-def _filename(response: Response) -> str | None:
-    """The name that a server gives a file, as the last part of a path and without what no name should hold."""
-    message = Message()
-    message["content-disposition"] = response.header("content-disposition") or ""
-    try:
-        name = message.get_filename()
-    except (ValueError, LookupError):
-        return None
-    if not name:
-        return None
-    last = re.split(r"[/\\]", name)[-1]
-    return _UNSAFE_IN_NAMES.sub("_", last)[:120].strip(". ") or None
+def _endless(
+    operation: Operation, response: Response, artifacts: Artifacts, told: str, items: Items | None
+) -> CallError:
+    """Time is over before the answer is: an error, since what came is not all of it, with what came."""
+    data: list[object] | ArtifactRef
+    if items is None or response.file is not None:
+        data = _kept(response, artifacts, told)
+        what = f"{data.size:,} bytes"
+    else:
+        data = _items(operation, response, told, items)
+        what = f"{len(data)} whole items"
+    return CallError(
+        "tool_timeout",
+        f"{operation.name}: the answer had not ended when the time of the call was over; {what} came until then",
+        data=data,
+        exception="TimeoutError",
+        hint="what came is the `.data` of the error: `except ToolError as error: items = error.data`",
+    )
 
 
 def _invalid(operation: Operation, why: str, value: object) -> CallError:

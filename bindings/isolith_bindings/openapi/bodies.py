@@ -6,18 +6,18 @@ what is composed, optional in itself, open or no object at all is the one argume
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
 
-from isolith_bindings.openapi.media import Kind, essence, kind
-from isolith_bindings.openapi.model import Encoding, Media, Schema, Style
+from isolith_bindings.openapi import encodings, parts, sequences
+from isolith_bindings.openapi.media import SEQUENCES, Kind, essence, kind
+from isolith_bindings.openapi.model import Media, Schema
+from isolith_bindings.openapi.parts import is_binary
 from isolith_bindings.openapi.refs import DefectError, Node
-from isolith_bindings.openapi.schemas import texts
-from isolith_bindings.openapi.tree import is_list, is_mapping
+from isolith_bindings.openapi.schemas import is_array, meant, texts
+from isolith_bindings.openapi.tree import is_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from isolith_bindings.openapi.schemas import Schemas
 
 MAX_FIELDS = 120
@@ -25,7 +25,8 @@ MAX_FIELDS = 120
 MAX_PARTS = 20
 """Schemas that one is composed of."""
 
-_RANK = {"json": 0, "form": 1, "multipart": 2, "lines": 3, "text": 4, "binary": 5}
+_RANK = {"json": 0, "form": 1, "multipart": 2, "lines": 3, "records": 3, "events": 3, "text": 4, "binary": 5}
+_LISTED = SEQUENCES | {"multipart"}
 _EMPTY: tuple[Schema, ...] = (
     {"type": "object", "properties": {}, "additionalProperties": False},
     {"type": "object", "additionalProperties": False},
@@ -66,22 +67,38 @@ def read(node: Node, schemas: Schemas) -> Content | None:
         return None
     found: tuple[Field, ...] = ()
     if choosable(media) == () and not media[0].stream and kind_of(media[0]) in {"json", "form", "multipart"}:
-        found = _fields(schemas.resolve(node.child("content").child(media[0].type)), schemas)
+        found = _fields(schemas.resolve(node.child("content").child(media[0].type)), media[0], schemas)
     return Content(media, required, node.where, found)
 
 
-def contents(node: Node, schemas: Schemas) -> tuple[tuple[Media, ...], frozenset[str]]:
+def contents(node: Node, schemas: Schemas, *, answer: bool = False) -> tuple[tuple[Media, ...], frozenset[str]]:
     """The media types under `content`, best first, and the definitions that they refer to."""
     found: list[Media] = []
     uses: frozenset[str] = frozenset()
     for name, entry in node.entries("content"):
         content = schemas.resolve(entry)  # a reference to one of `components/mediaTypes`, since 3.2
-        stream = content.get("itemSchema")
-        told = stream or content.get("schema")
-        schema, used = schemas.convert(told) if told else (None, frozenset[str]())
+        item, whole = content.get("itemSchema"), content.get("schema")
+        written = item or whole
+        schema, used = schemas.convert(written) if written else (None, frozenset[str]())
         uses |= used
-        found.append(Media(name, schema, _encodings(content, schemas), stream is not None))
+        stream = item is not None
+        if not stream and kind(name) in _LISTED:
+            schema, stream = _listed(name, schema, schemas)
+        media = Media(name, schema, encodings.parts(content, name, schemas), stream)
+        found.append(replace(media, told=parts.told(media, schemas.definitions, answer=answer)))
     return tuple(sorted(found, key=_rank)), uses
+
+
+def _listed(media: str, schema: Schema | None, schemas: Schemas) -> tuple[Schema | None, bool]:
+    """`schema` where there may be a list, and whether it is that of each item.
+
+    Since 3.2 it is that of them all; before, that of lines was often that of each.
+    """
+    if is_array(schema, schemas.definitions):
+        found = meant(schema, schemas.definitions)
+        return ({"type": "array", **found} if is_mapping(found) else found), False
+    found_kind = kind(media)
+    return schema, found_kind in SEQUENCES and (found_kind != "events" or schema is None)
 
 
 def choosable(media: tuple[Media, ...]) -> tuple[str, ...]:
@@ -95,20 +112,31 @@ def kind_of(media: Media) -> Kind:
     """How it is written and read; what may be of any type is JSON, unless it is binary."""
     if media.type.strip() == "*/*" and media.schema not in (None, {}) and not is_binary(media.schema):
         return "json"
-    return kind(media.type)
+    found = kind(media.type)
+    # What says of all events that they are, say, a text is believed: they are not taken apart.
+    return "text" if found == "events" and not (media.stream or is_listed(media)) else found
 
 
-def is_binary(schema: Schema | None) -> bool:
-    """Whether it stands for bytes."""
-    return is_mapping(schema) and schema.get("format") == "binary"
+def is_listed(media: Media) -> bool:
+    """Whether it is described as a list of items or of parts."""
+    return media.stream or (is_mapping(media.schema) and media.schema.get("type") == "array")
+
+
+def whole_schema(media: Media) -> Schema:
+    """The schema of all of it, as a script gives or gets it; anything where nothing is said."""
+    each = media.told if media.told is not None else media.schema
+    if media.stream and each is None and kind(media.type) == "events":
+        each = sequences.EVENT
+    each = {} if each is None else each
+    return {"type": "array", "items": each} if media.stream else each
 
 
 def argument_schema(media: Media) -> Schema:
     """What a script gives as the whole body: data where it can be written as data, else text or bytes."""
     found = kind_of(media)
     schema = {} if media.schema is None else media.schema
-    if media.stream or found == "lines":
-        return {"type": "array", "items": schema}
+    if media.stream or found in SEQUENCES or found == "multipart":
+        return whole_schema(media)
     if found == "binary" or is_binary(schema):
         return {"type": "string", "format": "binary"}
     scalar = is_mapping(schema) and schema.get("type") in ("string", "number", "integer", "boolean")
@@ -137,46 +165,18 @@ def _has_binary(schema: Schema | None) -> bool:
     return any(is_binary(cast("Schema", value)) for value in values)
 
 
-def _encodings(content: Node, schemas: Schemas) -> dict[str, Encoding]:
-    found: dict[str, Encoding] = {}
-    for name, node in content.entries("encoding"):
-        told = node.mapping()
-        style = told.get("style")
-        explode = told.get("explode")
-        found[name] = Encoding(
-            media=tuple(each.strip() for each in node.text("contentType").split(",") if each.strip()),
-            style=cast("Style", style) if style in get_args(Style) else None,
-            explode=explode if isinstance(explode, bool) else None,
-            reserved=told.get("allowReserved") is True,
-            headers=tuple(_fixed_headers(node, schemas)),
-        )
-    return found
-
-
-def _fixed_headers(encoding: Node, schemas: Schemas) -> Iterator[tuple[str, str]]:
-    """The headers of a part that have one value; the type and the disposition are said elsewhere (OpenAPI 4.8.15)."""
-    for name, node in encoding.entries("headers"):
-        schema = schemas.resolve(node).get("schema")
-        told = schemas.resolve(schema).mapping() if schema else {}
-        options = told.get("enum")
-        only = options[0] if is_list(options) and len(options) == 1 else None
-        value = told.get("const", only if only is not None else told.get("default"))
-        if name.lower() not in {"content-type", "content-disposition"} and isinstance(value, (str, int)):
-            yield name, str(value)
-
-
 # --------------------------------------------------------------------------------------------------------- fields
 
 
-def _fields(content: Node, schemas: Schemas) -> tuple[Field, ...]:
+def _fields(content: Node, media: Media, schemas: Schemas) -> tuple[Field, ...]:
     """The fields of an object that takes no others; none where it is anything else."""
     schema = content.get("schema")
-    parts = _parts(schema, schemas, []) if schema else None
-    if not parts:
+    objects = _parts(schema, schemas, []) if schema else None
+    if not objects:
         return ()
     required: set[str] = set()
     found: dict[str, Node] = {}
-    for part in parts:
+    for part in objects:
         required |= set(texts(part.mapping().get("required")))
         for name, node in part.entries("properties"):
             found.setdefault(name, node)
@@ -187,7 +187,7 @@ def _fields(content: Node, schemas: Schemas) -> tuple[Field, ...]:
         if _is_read_only(node, schemas):
             continue
         converted, _ = schemas.convert(node)
-        fields.append(Field(name, converted, name in required))
+        fields.append(Field(name, parts.field(name, converted, media, schemas.definitions), name in required))
     fields += [Field(name, {}, required=True) for name in sorted(required - found.keys())]
     return tuple(fields)
 

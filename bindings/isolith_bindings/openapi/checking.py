@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from isolith_bindings import names
 from isolith_bindings.errors import CallError
+from isolith_bindings.openapi.bodies import argument_schema, whole_schema
 from isolith_bindings.openapi.places import place_of, said
 from isolith_bindings.openapi.request import body_value, chosen_media
 from isolith_bindings.openapi.schemas import closed, texts
@@ -65,7 +66,7 @@ class Checker:
             return []
         value = body_value(operation, arguments)
         media = chosen_media(operation, arguments)
-        if value is None or media.schema is None or media.stream:
+        if value is None or media.schema is None:
             return []
         by_field = {name: argument for argument, name in body.fields.items()}
         found: list[str] = []
@@ -100,13 +101,12 @@ class Checker:
         if not media_type or operation.body is None:
             return self._whole(operation.arguments)
         media = next(item for item in operation.body.media if item.type == media_type)
-        return self._whole({} if media.schema is None else media.schema)
+        return self._whole(argument_schema(media))
 
     def _made_for_answer(self, operation_id: str, status: str, media_type: str) -> Validator:
         answer = next(item for item in self._operations[operation_id].answers if item.status == status)
         media = next(item for item in answer.media if item.type == media_type)
-        schema: Schema = {} if media.schema is None else media.schema
-        return self._whole({"type": "array", "items": schema} if media.stream else schema)
+        return self._whole(whole_schema(media))
 
     def _whole(self, schema: Schema) -> Validator:
         return Validator(closed(schema, self._api.definitions, self._api.uses))

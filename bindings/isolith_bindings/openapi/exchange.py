@@ -36,7 +36,7 @@ async def send(
             attachment = renewed
             response = await egress.send(_request(plan, attachment), total_s=deadline_s, tell=tell)
     headers = tuple((name, redact(value)) for name, value in response.headers)
-    longer = response.truncated or response.file is not None
+    longer = response.truncated or response.cut or response.file is not None
     content = redact_bytes(response.content, attachment.secrets, cut=longer)
     file = response.file
     if file is not None and attachment.secrets:
@@ -76,4 +76,6 @@ def _shown_body(body: bytes) -> str:
 def _request(plan: RequestPlan, attachment: Attachment) -> Request:
     typed = (("Content-Type", plan.content_type),) if plan.content_type else ()
     headers = (*plan.headers, *typed)
-    return Request(plan.method, plan.url, headers, plan.body or b"", plan.cookies, attachment, keep=True)
+    return Request(
+        plan.method, plan.url, headers, plan.body or b"", plan.cookies, attachment, keep=True, partial=plan.endless
+    )

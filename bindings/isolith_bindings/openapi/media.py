@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from typing import Literal
 
-Kind = Literal["json", "form", "multipart", "lines", "text", "binary"]
+Kind = Literal["json", "form", "multipart", "lines", "records", "events", "text", "binary"]
 """How content of a media type is written and read."""
+SEQUENCES = frozenset({"lines", "records", "events"})
+"""Kinds that are one item after another, with nothing around them (OpenAPI 3.2, "Sequential Media Types")."""
 
 FORM = "application/x-www-form-urlencoded"
-_LINES = frozenset({"application/jsonl", "application/x-ndjson", "application/ndjson", "application/x-jsonlines"})
-_TEXTS = frozenset(
-    {"application/xml", "application/yaml", "application/x-yaml", "application/javascript", "application/graphql"}
-    | {"application/sql", "application/xhtml+xml", "application/toml"}
+FORM_DATA = "multipart/form-data"
+_LINES = ("application/jsonl", "application/x-ndjson", "application/ndjson", "application/x-jsonlines")
+_TEXTS = (
+    *("application/xml", "application/yaml", "application/x-yaml", "application/javascript", "application/graphql"),
+    *("application/sql", "application/xhtml+xml", "application/toml"),
 )
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(_LINES, "lines"),
+    **dict.fromkeys(_TEXTS, "text"),
+    **dict.fromkeys(("application/json", "text/json"), "json"),
+    "application/json-seq": "records",
+    "text/event-stream": "events",
+    FORM: "form",
+}
+_SUFFIXES: dict[str, Kind] = {"+json": "json", "+json-seq": "records", "+xml": "text", "+yaml": "text"}
 
 
 def essence(media: str) -> str:
@@ -32,17 +44,12 @@ def parameter(media: str, name: str) -> str | None:
 def kind(media: str) -> Kind:
     """How content of this type is written and read."""
     plain = essence(media)
-    if plain in _LINES:
-        return "lines"
-    if plain in {"application/json", "text/json"} or plain.endswith("+json"):
-        return "json"
-    if plain == FORM:
-        return "form"
+    if plain in _KINDS:
+        return _KINDS[plain]
     if plain.startswith("multipart/"):
         return "multipart"
-    if plain.startswith("text/") or plain in _TEXTS or plain.endswith(("+xml", "+yaml")):
-        return "text"
-    return "binary"
+    found = next((found for suffix, found in _SUFFIXES.items() if plain.endswith(suffix)), None)
+    return found or ("text" if plain.startswith("text/") else "binary")
 
 
 def covers(pattern: str, media: str) -> bool:

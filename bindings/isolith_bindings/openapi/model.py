@@ -21,7 +21,10 @@ Style = Literal[
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter outside of the body. `media`: it is written in this media type, and the style does not count."""
+    """One parameter outside of the body.
+
+    `media`: it is written in this media type, and the style does not count; `parts`: how, where that is a form.
+    """
 
     argument: str
     name: str
@@ -33,31 +36,49 @@ class Parameter:
     reserved: bool = False
     media: str | None = None
     where: str = ""
+    parts: Encoding | None = None
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """How one property of a form or multipart body is written, where the document says so.
+    """How one part of a form or multipart body is written, where the document says so.
 
-    `media`: the types that a part may have, the usual one first. `headers`: those of a part in a multipart body whose
-    value the document fixes.
+    `media`: the types that a part may have, the usual one first. `headers`: those of a part in a multipart body.
+    `named`, `prefix`, `rest`: how the parts are written of a part that is multipart itself.
     """
 
     media: tuple[str, ...] = ()
     style: Style | None = None
     explode: bool | None = None
-    reserved: bool = False
-    headers: tuple[tuple[str, str], ...] = ()
+    reserved: bool | None = None
+    headers: tuple[Parameter, ...] = ()
+    named: Mapping[str, Encoding] = field(default_factory=dict[str, "Encoding"])
+    prefix: tuple[Encoding, ...] = ()
+    rest: Encoding | None = None
+
+    @property
+    def styled(self) -> bool:
+        """Whether it is written in a style, as a parameter is, and not in a media type."""
+        return self.style is not None or self.explode is not None or self.reserved is not None
+
+    def at(self, index: int) -> Encoding:
+        """That of the part at a position."""
+        return self.prefix[index] if index < len(self.prefix) else self.rest or Encoding()
 
 
 @dataclass(frozen=True)
 class Media:
-    """One media type of a body or an answer. No schema: anything. `stream`: the schema is that of each item."""
+    """One media type of a body or an answer. No schema: anything. `stream`: the schema is that of each item.
+
+    `parts`: how those of a form or of a multipart body are written. `told`: what a script gives or gets, where that is
+    not what the schema says: parts that have headers, or are text or bytes in place of data.
+    """
 
     type: str
     schema: Schema | None
-    encodings: Mapping[str, Encoding] = field(default_factory=dict[str, Encoding])
+    parts: Encoding = field(default_factory=Encoding)
     stream: bool = False
+    told: Schema | None = None
 
 
 @dataclass(frozen=True)

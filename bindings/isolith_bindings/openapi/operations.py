@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from isolith_bindings.openapi import bodies, parameters, responses, swagger
+from isolith_bindings.openapi import bodies, encodings, parameters, responses, swagger
 from isolith_bindings.openapi.arguments import argument_names
 from isolith_bindings.openapi.model import Api, Body, Operation, Parameter, Schema
 from isolith_bindings.openapi.naming import Names, Wanted, name_all
@@ -17,7 +17,7 @@ from isolith_bindings.openapi.servers import Whereabouts, addresses
 from isolith_bindings.openapi.tree import is_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from isolith_bindings.openapi.bodies import Content
     from isolith_bindings.openapi.document import Document, Family
@@ -33,12 +33,16 @@ _POLICIES = ("allow", "ask", "deny")
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read with: the documents, their schemas, and where the API is."""
+    """What is read with: the documents, their schemas, and where the API is.
+
+    `schemes`: security schemes that are named by their address.
+    """
 
     references: References
     family: Family
     schemas: Schemas
     where: Whereabouts
+    schemes: dict[str, Tree] = field(default_factory=dict[str, "Tree"])
 
     def addresses(self, one: _Found) -> tuple[str, ...]:
         """The servers of one operation. Raises DefectError."""
@@ -66,7 +70,8 @@ def compile_document(document: Document, where: Whereabouts) -> Api:
     excluded: dict[str, str] = {}
     found = list(_find(references, excluded))
     ids = Counter(one.node.text("operationId") for one in found)
-    named = name_all([_wanted(one, ids) for one in found])
+    kinds = _kinds_of_tags(references)
+    named = name_all([_wanted(one, ids, kinds) for one in found])
     read: list[Operation] = []
     notes = _shared_ids(found, named)
     for one in found:
@@ -113,7 +118,7 @@ def _api(
         operations=tuple(read),
         definitions=reading.schemas.definitions,
         uses=reading.schemas.uses,
-        schemes=read_schemes(reading.references, reading.family),
+        schemes={**reading.schemes, **read_schemes(reading.references, reading.family)},
         excluded=excluded,
         notes=notes,
         digests=digests,
@@ -134,7 +139,7 @@ def _find(references: References, excluded: dict[str, str]) -> Iterator[_Found]:
             item.mapping()
             if not path.startswith("/"):
                 raise DefectError(f"the path at {node.where} does not begin with a slash")  # noqa: TRY301 - one place
-            operations = list(_methods(item))
+            operations = list(_methods(path, item, excluded))
         except DefectError as error:
             excluded[path] = str(error)
             continue
@@ -145,20 +150,33 @@ def _find(references: References, excluded: dict[str, str]) -> Iterator[_Found]:
                 excluded[f"{method} {path}"] = f"{operation.where} should be a mapping"
 
 
-def _methods(item: Node) -> Iterator[tuple[str, Node]]:
+def _methods(path: str, item: Node, excluded: dict[str, str]) -> Iterator[tuple[str, Node]]:
     for method in METHODS:
         node = item.get(method)
         if node is not None:
             yield method.upper(), node
-    yield from item.entries("additionalOperations")
+    for method, node in item.entries("additionalOperations"):
+        if method.lower() not in METHODS:
+            yield method, node
+        else:
+            told = f"{node.where} is a method that has a field of its own, `{method.lower()}`, and belongs there"
+            excluded[f"additionalOperations {method} {path}"] = told
 
 
-def _wanted(one: _Found, ids: Counter[str]) -> Wanted:
+def _kinds_of_tags(references: References) -> dict[str, object]:
+    """What each tag is for (`kind`, since OpenAPI 3.2)."""
+    try:
+        return {node.text("name"): node.mapping().get("kind") for node in references.root.items("tags")}
+    except DefectError:
+        return {}
+
+
+def _wanted(one: _Found, ids: Counter[str], kinds: Mapping[str, object]) -> Wanted:
     given = one.node.text("operationId")
     tags = texts(one.node.mapping().get("tags"))
-    return Wanted(
-        one.key, one.method, one.path, given if given and ids[given] == 1 else None, tags[0] if tags else None
-    )
+    # What is a badge, or says for whom it is, divides nothing where another tag does.
+    dividing = next((tag for tag in tags if kinds.get(tag) in (None, "nav")), tags[0] if tags else None)
+    return Wanted(one.key, one.method, one.path, given if given and ids[given] == 1 else None, dividing)
 
 
 # -------------------------------------------------------------------------------------------------- one operation
@@ -167,7 +185,7 @@ def _wanted(one: _Found, ids: Counter[str]) -> Wanted:
 def _read(reading: Reading, one: _Found, original: str, name: str) -> Operation:
     told = one.node.mapping()
     nodes = parameters.collect(one.path_item, one.node, reading.references)
-    found = parameters.read(nodes, reading.family, reading.schemas)
+    found = encodings.in_forms(parameters.read(nodes, reading.family, reading.schemas), reading.schemas)
     in_path = {item.parameter.name: item.parameter for item in found if item.parameter.location == "path"}
     parameters.check_path(one.path, in_path, one.node.where)
     content = _content(reading, one, nodes)
@@ -193,7 +211,7 @@ def _read(reading: Reading, one: _Found, original: str, name: str) -> Operation:
         returns=responses.returns(answers, one.method),
         accept=accept,
         accept_argument=made.accept_name,
-        security=requirements(one.node, reading.references),
+        security=requirements(one.node, reading.references, reading.schemes),
         policy=_policy(one),
         where=one.node.where,
     )
@@ -271,10 +289,10 @@ class _Arguments:
         return {**whole, "required": required} if required else whole
 
     def _add_body(self, content: Content, properties: dict[str, Schema], required: list[str]) -> None:
-        for field in content.fields:
-            name = self._names["body", field.name]
-            properties[name] = field.schema
-            required += [name] if field.required and content.required else []
+        for each in content.fields:
+            name = self._names["body", each.name]
+            properties[name] = each.schema
+            required += [name] if each.required and content.required else []
         if not content.fields:
             name = self._names["request", "body"]
             properties[name] = _any_of([bodies.argument_schema(item) for item in content.media])

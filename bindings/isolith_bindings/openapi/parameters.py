@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast, get_args
 
 from isolith_bindings.openapi import swagger
 from isolith_bindings.openapi.model import Location, Parameter, Schema, Style
 from isolith_bindings.openapi.refs import DefectError, Node, References
+from isolith_bindings.openapi.schemas import meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,11 +29,15 @@ _IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
 
 @dataclass(frozen=True)
 class Found:
-    """One parameter as it was read: without the name of its argument, with what else is said of it."""
+    """One parameter as it was read: without the name of its argument, with what else is said of it.
+
+    `content`: the media type that it is written in, if any.
+    """
 
     parameter: Parameter
     description: str
     deprecated: bool
+    content: Node | None = None
 
 
 def collect(path: Node, operation: Node, references: References) -> list[Node]:
@@ -64,12 +69,37 @@ def read(nodes: Iterable[Node], family: Family, schemas: Schemas) -> list[Found]
         if location == "header" and node.text("name").lower() in _IGNORED_HEADERS:
             continue
         found.append(_read(swagger.parameter(node) if family == "2.0" else node, cast("Location", location), schemas))
+    _check_query([each.parameter for each in found])
     return found
+
+
+def _check_query(found: list[Parameter]) -> None:
+    """A parameter for the whole query is the only one in it, and written in a media type (OpenAPI 3.2)."""
+    whole = [each for each in found if each.location == "querystring"]
+    if not whole:
+        return
+    if whole[0].media is None:
+        raise DefectError(f"the parameter at {whole[0].where} is `in: querystring` and has no `content`")
+    other = next((each for each in found if each.location in {"query", "querystring"} and each is not whole[0]), None)
+    if other is not None:
+        raise DefectError(
+            f"the parameter at {whole[0].where} is the whole query, and so cannot stand beside {other.where}"
+        )
+
+
+def header(name: str, node: Node, schemas: Schemas) -> Parameter:
+    """A Header Object, which is a parameter without a name and a place. Raises DefectError."""
+    named = Node({**node.mapping(), "name": name, "in": "header"}, node.document, node.pointer)
+    found = _read(named, "header", schemas)
+    schema = meant(found.parameter.schema, schemas.definitions)
+    schema = True if schema is None else schema
+    told = described(schema, found.description, deprecated=found.deprecated)
+    return replace(found.parameter, argument=name, schema=told)
 
 
 def _read(node: Node, location: Location, schemas: Schemas) -> Found:
     told = node.mapping()
-    media, schema_node = _media(node, schemas)
+    media, content, schema_node = _media(node, schemas)
     schema, uses = schemas.convert(schema_node) if schema_node else ({}, frozenset[str]())
     fault = schemas.fault(uses)
     if fault:
@@ -93,14 +123,15 @@ def _read(node: Node, location: Location, schemas: Schemas) -> Found:
         media=media,
         where=node.where,
     )
-    return Found(parameter, node.text("description"), told.get("deprecated") is True)
+    return Found(parameter, node.text("description"), told.get("deprecated") is True, content)
 
 
-def _media(node: Node, schemas: Schemas) -> tuple[str | None, Node | None]:
-    """The media type that a parameter is written in, if any, and its schema."""
-    for media, content in node.entries("content"):
-        return media, schemas.resolve(content).get("schema")
-    return None, node.get("schema")
+def _media(node: Node, schemas: Schemas) -> tuple[str | None, Node | None, Node | None]:
+    """The media type that a parameter is written in, if any, what is said of it, and its schema."""
+    for media, entry in node.entries("content"):
+        content = schemas.resolve(entry)
+        return media, content, content.get("schema")
+    return None, None, node.get("schema")
 
 
 def described(schema: Schema, description: str, *, deprecated: bool) -> Schema:

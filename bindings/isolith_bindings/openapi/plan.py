@@ -23,6 +23,7 @@ class RequestPlan:
     `server` is an absolute http(s) URL without query and fragment, and without a slash at its end; `path` begins with
     a slash, or is empty. A query item without a value is sent as its name alone. Header names are as written in the
     document. `security`: any one of these alternatives will do; None: the document asks for no credential at all.
+    `endless`: the answer may be one that does not end.
     """
 
     operation: str
@@ -35,6 +36,7 @@ class RequestPlan:
     body: bytes | None = field(default=None, repr=False)
     content_type: str | None = None
     security: tuple[Requirement, ...] | None = None
+    endless: bool = False
 
     @property
     def query_string(self) -> str:

@@ -9,17 +9,20 @@ from urllib.parse import quote, unquote
 
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.bodies import kind_of
+from isolith_bindings.openapi.media import kind
+from isolith_bindings.openapi.model import Encoding, Media
 from isolith_bindings.openapi.places import said
 from isolith_bindings.openapi.plan import RequestPlan
-from isolith_bindings.openapi.responses import successful
+from isolith_bindings.openapi.responses import is_several, successful
 from isolith_bindings.openapi.styles import UnsendableError, in_cookie, in_header, in_path, in_query
 from isolith_bindings.openapi.wire import is_content, plain
-from isolith_bindings.openapi.writing import Written, write
+from isolith_bindings.openapi.writing import form, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from isolith_bindings.openapi.model import Media, Operation, Parameter, Schema
+    from isolith_bindings.openapi.model import Operation, Parameter, Schema
+    from isolith_bindings.openapi.multipart import Written
     from isolith_bindings.openapi.styles import Pairs
     from isolith_bindings.openapi.wire import ReadArtifact
 
@@ -58,6 +61,7 @@ def make(operation: Operation, arguments: Mapping[str, object], making: Making) 
         body=written.content if written else None,
         content_type=written.type if written else None,
         security=operation.security,
+        endless=any(is_several(media) for answer in successful(operation.answers) for media in answer.media),
     )
 
 
@@ -74,7 +78,7 @@ class _Parts:
     def add(self, parameter: Parameter, value: object) -> None:
         """Write one parameter. Raises CallError."""
         try:
-            data = plain(value, self._read)
+            data = self._in_form(parameter, plain(value, self._read))
             if parameter.location == "path":
                 self._in_path[parameter.name] = _checked(in_path(parameter, data))
             elif parameter.location == "header":
@@ -87,6 +91,13 @@ class _Parts:
             raise _refusal(self._operation, parameter, str(error)) from None
         except UnicodeEncodeError:
             raise _refusal(self._operation, parameter, "it holds half of a surrogate pair, which is no text") from None
+
+    def _in_form(self, parameter: Parameter, data: object) -> object:
+        """Data as the text of a form, where the document has it written as one."""
+        if parameter.media is None or kind(parameter.media) != "form" or isinstance(data, str):
+            return data
+        media = Media(parameter.media, parameter.schema, parameter.parts or Encoding())
+        return form(media, data, self._read)
 
     def path(self) -> str:
         """The path, every placeholder filled in."""

@@ -59,7 +59,7 @@ def alternatives(plan: RequestPlan, wallet: Wallet) -> list[tuple[Use, ...]]:
             f"{plan.operation} was not sent, it needs a credential that this connector does not have: {lacking}",
             hint=_hint(plan.security, wallet),
         )
-    return sorted(usable, key=lambda uses: not uses)
+    return sorted(usable, key=lambda uses: (not uses, any(use.scheme.deprecated for use in uses)))
 
 
 def _hint(security: tuple[Requirement, ...], wallet: Wallet) -> str:

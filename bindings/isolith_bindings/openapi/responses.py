@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isolith_bindings.openapi import swagger
-from isolith_bindings.openapi.bodies import choosable, contents, is_binary, kind_of
+from isolith_bindings.openapi.bodies import choosable, contents, is_listed, kind_of, whole_schema
+from isolith_bindings.openapi.media import SEQUENCES
 from isolith_bindings.openapi.model import Answer, Media, Schema
+from isolith_bindings.openapi.parts import ARTIFACT, is_binary
 from isolith_bindings.openapi.refs import DefectError, Node, References
 
 if TYPE_CHECKING:
@@ -14,9 +16,6 @@ if TYPE_CHECKING:
 
     from isolith_bindings.openapi.document import Family
     from isolith_bindings.openapi.schemas import Schemas
-
-ARTIFACT: Schema = {"type": "string", "format": "artifact"}
-"""Bytes that are kept outside of the guest."""
 
 
 def read(
@@ -29,7 +28,7 @@ def read(
             continue
         try:
             target = references.follow(node)
-            media, _ = contents(swagger.response(target, produces) if family == "2.0" else target, schemas)
+            media, _ = contents(swagger.response(target, produces) if family == "2.0" else target, schemas, answer=True)
         except DefectError:
             target, media = node, ()
         answers.append(Answer(status.upper() if status != "default" else status, media, target.where))
@@ -64,13 +63,19 @@ def returns(answers: Iterable[Answer], method: str) -> Schema | None:
 
 def _type(media: Media) -> Schema:
     """What content of a media type becomes."""
+    if is_several(media):
+        return whole_schema(media)
     found = kind_of(media)
-    if found in {"json", "lines", "form"}:
+    if found in {"json", "form"}:
         schema = {} if media.schema is None else media.schema
-        if is_binary(schema):
-            return ARTIFACT
-        return {"type": "array", "items": schema} if media.stream or found == "lines" else schema
+        return ARTIFACT if is_binary(schema) else schema
     return {"type": "string"} if found == "text" else ARTIFACT
+
+
+def is_several(media: Media) -> bool:
+    """Whether it is a list of items, or of the parts of a multipart body."""
+    found = kind_of(media)
+    return media.stream or found in SEQUENCES or (found == "multipart" and is_listed(media))
 
 
 def match(answers: Iterable[Answer], status: int) -> Answer | None:

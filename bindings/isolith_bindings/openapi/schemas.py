@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 100
 """Levels of one schema, between references."""
+MAX_CHAIN = 50
+"""References that lead to references."""
 
 _MAPS = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
 _LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
@@ -32,6 +34,7 @@ _SINGLE = frozenset(
     {"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"}
     | {"unevaluatedItems", "unevaluatedProperties", "additionalItems", "contentSchema"}
 )
+_ITEMS = frozenset({"items", "prefixItems"})
 _NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 _COUNTS = frozenset(
     {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"}
@@ -176,6 +179,26 @@ def closed(schema: Schema, definitions: Mapping[str, Schema], uses: Mapping[str,
     if isinstance(schema, bool) or not needed:
         return schema
     return {**schema, "$defs": {key: definitions[key] for key in needed if key in definitions}}
+
+
+def meant(schema: Schema | None, definitions: Mapping[str, Schema]) -> Schema | None:
+    """The schema itself, or what its reference leads to."""
+    for _ in range(MAX_CHAIN):
+        reference = schema.get("$ref") if is_mapping(schema) else None
+        if not isinstance(reference, str):
+            break
+        schema = definitions.get(reference.removeprefix("#/$defs/"))
+    return schema
+
+
+def is_array(schema: Schema | None, definitions: Mapping[str, Schema]) -> bool:
+    """Whether it describes a list and nothing else."""
+    found = meant(schema, definitions)
+    return (
+        is_mapping(found)
+        and found.get("type", "array") == "array"
+        and ("type" in found or not _ITEMS.isdisjoint(found))
+    )
 
 
 def _references(schema: Schema) -> Iterator[str]:

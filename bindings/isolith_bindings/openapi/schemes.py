@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 Kind = Literal["apiKey", "basic", "bearer", "oauth2", "openIdConnect", "mutualTLS", "unknown"]
@@ -17,7 +17,10 @@ _FLOWS = ("clientCredentials", "authorizationCode", "password", "deviceAuthoriza
 
 @dataclass(frozen=True)
 class Scheme:
-    """One scheme. `location` and `parameter` belong to apiKey, the URLs to oauth2; `detail` says what is unknown."""
+    """One scheme. `location` and `parameter` belong to apiKey, the URLs to oauth2; `detail` says what is unknown.
+
+    `deprecated`: another one is taken where it can be.
+    """
 
     name: str
     kind: Kind
@@ -26,11 +29,15 @@ class Scheme:
     token_url: str | None = None
     refresh_url: str | None = None
     detail: str = ""
+    deprecated: bool = False
 
 
 def read_schemes(told: Mapping[str, object]) -> dict[str, Scheme]:
     """From `components.securitySchemes`, in the form of OpenAPI 3. What is malformed is of the kind `unknown`."""
-    return {name: _read(name, scheme) for name, scheme in told.items()}
+    return {
+        name: replace(_read(name, scheme), deprecated=_mapping(scheme).get("deprecated") is True)
+        for name, scheme in told.items()
+    }
 
 
 def _read(name: str, told: object) -> Scheme:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.openapi import swagger
@@ -31,18 +32,28 @@ def read_schemes(references: References, family: Family) -> dict[str, Tree]:
     return schemes
 
 
-def requirements(operation: Node, references: References) -> tuple[Requirement, ...] | None:
+def requirements(operation: Node, references: References, found: dict[str, Tree]) -> tuple[Requirement, ...] | None:
     """The alternatives of `security`, of the operation or of the document.
 
-    None where nothing is said of credentials, and empty where it is said that none is needed.
+    None where nothing is said of credentials, and empty where it is said that none is needed. A scheme that is named by
+    its address, as OpenAPI 3.2 allows, is put into `found`.
 
     Raises DefectError for what cannot be read: to send without the credentials it means would be a guess.
     """
     holder = operation if "security" in operation.mapping() else references.root
     if holder.mapping().get("security") is None:
         return None
-    alternatives = [_alternative(node) for node in holder.items("security")]
-    return tuple(alternatives)
+    alternatives = tuple(_alternative(node) for node in holder.items("security"))
+    for name, _ in (each for alternative in alternatives for each in alternative):
+        if "#" in name and name not in found:
+            _put_by_address(name, holder, references, found)
+    return alternatives
+
+
+def _put_by_address(name: str, holder: Node, references: References, found: dict[str, Tree]) -> None:
+    """What leads nowhere stays a scheme that the document does not define, and no call is made without it."""
+    with contextlib.suppress(DefectError):
+        found[name] = references.follow(references.target(holder, name)).mapping()
 
 
 def _alternative(node: Node) -> Requirement:

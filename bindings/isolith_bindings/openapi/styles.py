@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
+from isolith_bindings.openapi.media import kind
 from isolith_bindings.openapi.tree import is_container, is_list, is_mapping
 
 if TYPE_CHECKING:
@@ -25,8 +27,11 @@ _DELIMITERS: dict[Style, str] = {
     "pipeDelimited": "%7C",
     "tabDelimited": "%09",
 }
-_RESERVED_IN_PATH = ":@!$&'()*+,;=/"
+# What a path may hold but `/`, which OpenAPI 3.2 ("Path Templating") keeps to the template.
+_RESERVED_IN_PATH = ":@!$&'()*+,;="
 _RESERVED_IN_QUERY = ":/?@!$'()*,;"
+_RESERVED_IN_COOKIE = ":/?#[]@!$&'()*+="
+_TRIPLES = re.compile(r"(%[0-9A-Fa-f]{2})")
 MAX_DEPTH = 20
 """Levels of a value in `deepObject`."""
 
@@ -62,7 +67,7 @@ def in_path(parameter: Parameter, value: object) -> str:
     """What stands in the path in place of `{name}`."""
     encode = _encoder(_RESERVED_IN_PATH if parameter.reserved else "")
     if parameter.media is not None:
-        return encode(compact(value))
+        return encode(in_media(parameter.media, value))
     name, explode = quote(parameter.name, safe=""), parameter.explode
     if parameter.style == "label":
         return "." + _joined(value, "." if explode else ",", "=" if explode else ",", encode)
@@ -80,15 +85,23 @@ def in_query(parameter: Parameter, value: object) -> Pairs:
     """The items of the query that a parameter becomes; none for an empty list or mapping."""
     encode = _encoder(_RESERVED_IN_QUERY if parameter.reserved else "")
     if parameter.location == "querystring":
-        return [(value if isinstance(value, str) else quote(compact(value), safe=""), None)]
+        text = in_media(parameter.media or "", value)
+        return [(_query_safe(text) if kind(parameter.media or "") == "form" else quote(text, safe=""), None)]
     if parameter.media is not None:
-        return [(quote(parameter.name, safe=""), encode(compact(value)))]
+        return [(quote(parameter.name, safe=""), encode(in_media(parameter.media, value)))]
     return pairs(parameter.name, value, parameter.style, explode=parameter.explode, encode=encode)
 
 
-def pairs(name: str, value: object, style: Style, *, explode: bool, encode: Callable[[str], str]) -> Pairs:
+def in_media(media: str, value: object) -> str:
+    """A value in a media type, as it stands in a parameter: JSON, or text as it is. Raises UnsendableError."""
+    return compact(value) if kind(media) == "json" or is_container(value) else scalar(value)
+
+
+def pairs(
+    name: str, value: object, style: Style, *, explode: bool, encode: Callable[[str], str], form: bool = False
+) -> Pairs:
     """`name=value` in the styles of a query or a form."""
-    written = encode(name) if encode is form_encode else quote(name, safe="")
+    written = form_encode(name) if form else quote(name, safe="")
     if style == "deepObject":
         return [(encode_key(path, encode), encode(text)) for path, text in _deep(name, value, 0)]
     if is_list(value):
@@ -105,9 +118,18 @@ def pairs(name: str, value: object, style: Style, *, explode: bool, encode: Call
     return [(written, encode(scalar(value)))]
 
 
+def _query_safe(text: str) -> str:
+    """A form as a whole query: encoded already, but for what no query may hold."""
+    return quote(text, safe="%&=+" + _RESERVED_IN_QUERY)
+
+
 def in_header(parameter: Parameter, value: object) -> str:
     """The value of a header, not percent-encoded. Raises UnsendableError for what would end the header."""
-    text = compact(value) if parameter.media else _joined(value, ",", "=" if parameter.explode else ",", str)
+    text = (
+        in_media(parameter.media, value)
+        if parameter.media
+        else _joined(value, ",", "=" if parameter.explode else ",", str)
+    )
     if not text.isascii() or not text.isprintable():
         raise UnsendableError("a header may hold printable ASCII only, and no line breaks")
     return text
@@ -116,9 +138,11 @@ def in_header(parameter: Parameter, value: object) -> str:
 def in_cookie(parameter: Parameter, value: object) -> list[tuple[str, str]]:
     """The cookies that a parameter becomes. Raises UnsendableError for what would end the cookie."""
     raw = parameter.style == "cookie"
-    encode = str if raw else _encoder("")
+    encode = str if raw else _encoder(_RESERVED_IN_COOKIE if parameter.reserved else "")
     if parameter.media is not None:
-        return [(parameter.name, quote(compact(value), safe=""))]
+        return [(parameter.name, quote(in_media(parameter.media, value), safe=""))]
+    if raw and not parameter.explode and is_container(value):
+        raise UnsendableError("several values of a cookie cannot be in one (`style: cookie` without `explode`)")
     found = pairs(parameter.name, value, "form", explode=parameter.explode, encode=encode)
     if raw and not all(_fits_cookie(text or "") for _, text in found):
         raise UnsendableError("a cookie may hold printable ASCII only, without blanks, commas, semicolons and quotes")
@@ -140,8 +164,19 @@ def encode_key(path: list[str], encode: Callable[[str], str]) -> str:
     return encode(first) + "".join(f"%5B{encode(part)}%5D" for part in rest)
 
 
+def form_encoder(*, reserved: bool) -> Callable[[str], str]:
+    """As in a form, where reserved characters may pass as far as they end nothing."""
+    passing = _encoder(_RESERVED_IN_QUERY + " ")
+    return (lambda text: passing(text).replace(" ", "+")) if reserved else form_encode
+
+
 def _encoder(safe: str) -> Callable[[str], str]:
-    return lambda text: quote(text, safe=safe)
+    """Percent-encoding; what is encoded already passes where reserved characters do (RFC 6570, 3.2.3)."""
+    if not safe:
+        return lambda text: quote(text, safe="")
+    return lambda text: "".join(
+        part if index % 2 else quote(part, safe=safe) for index, part in enumerate(_TRIPLES.split(text))
+    )
 
 
 def _joined(value: object, between: str, assign: str, encode: Callable[[str], str]) -> str:

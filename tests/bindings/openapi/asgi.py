@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import urlsplit
 
 import h11
 from tests.bindings.openapi.bench import Client
+from tests.bindings.openapi.loopback import received
 
 from isolith_bindings.openapi import OpenApi
 
@@ -18,27 +18,17 @@ Asgi = Callable[..., Awaitable[None]]
 
 async def _exchange(app: Asgi, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """One request, answered by an ASGI application."""
-    connection, body = h11.Connection(h11.SERVER), b""
-    request: h11.Request | None = None
-    while True:
-        event = connection.next_event()
-        if event is h11.NEED_DATA:
-            connection.receive_data(await reader.read(65536))
-        elif isinstance(event, h11.Request):
-            request = event
-        elif isinstance(event, h11.Data):
-            body += bytes(event.data)
-        else:
-            break
-    if request is None:
+    connection = h11.Connection(h11.SERVER)
+    got = await received(connection, reader)
+    if got is None:
         return
-    target = urlsplit(request.target.decode())
+    headers = [(name.encode(), value.encode("latin-1")) for name, value in got.headers]
     scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": request.method.decode(),
-        "scheme": "http", "path": target.path, "raw_path": target.path.encode(), "query_string": target.query.encode(),
-        "root_path": "", "headers": list(request.headers), "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1),
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": got.method,
+        "scheme": "http", "path": got.path, "raw_path": got.path.encode(), "query_string": got.query.encode(),
+        "root_path": "", "headers": headers, "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1),
     }  # fmt: skip
-    waiting: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
+    waiting: list[dict[str, Any]] = [{"type": "http.request", "body": got.body, "more_body": False}]
 
     async def receive() -> dict[str, Any]:
         if not waiting:

@@ -90,26 +90,31 @@ async def serving(answer: Answer) -> AsyncGenerator[Server, None]:
         await asyncio.gather(*conversations)
 
 
+async def received(connection: h11.Connection, reader: asyncio.StreamReader) -> Got | None:
+    """The next request of a connection; None where it ends before there is one."""
+    request: h11.Request | None = None
+    body = b""
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(65536))
+        elif isinstance(event, h11.Request):
+            request = event
+        elif isinstance(event, h11.Data):
+            body += bytes(event.data)
+        elif isinstance(event, h11.EndOfMessage) and request is not None:
+            headers = tuple((name.decode(), value.decode("latin-1")) for name, value in request.headers)
+            return Got(request.method.decode(), request.target.decode(), headers, body)
+        else:
+            return None
+
+
 async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: Answer, server: Server) -> None:
     connection = h11.Connection(h11.SERVER)
     while True:
-        request: h11.Request | None = None
-        body = b""
-        while True:
-            event = connection.next_event()
-            if event is h11.NEED_DATA:
-                connection.receive_data(await reader.read(65536))
-            elif isinstance(event, h11.Request):
-                request = event
-            elif isinstance(event, h11.Data):
-                body += bytes(event.data)
-            elif isinstance(event, h11.EndOfMessage):
-                break
-            else:
-                return
-        assert request is not None
-        headers = tuple((name.decode(), value.decode("latin-1")) for name, value in request.headers)
-        got = Got(request.method.decode(), request.target.decode(), headers, body)
+        got = await received(connection, reader)
+        if got is None:
+            return
         server.got.append(got)
         reply = answer(got)
         length = [] if reply.status == 204 else [("content-length", str(len(reply.content)))]

@@ -85,7 +85,10 @@ def test_a_header_of_a_part_is_no_other_part() -> None:
     schema = {"type": "object", "properties": {"note": {"type": "string"}}}
     headers = {"X-A": {"schema": {"const": "a\r\n\r\nsmuggled"}}}
     document = post(body("multipart/form-data", schema, encoding={"note": {"headers": headers}}))
-    assert "is nothing that the head of a part may hold" in refused(document, "make", note="a").message
+    assert (
+        "the header `X-A` of a part: a header may hold printable ASCII only"
+        in refused(document, "make", note="a").message
+    )
 
 
 RECEIVED = {

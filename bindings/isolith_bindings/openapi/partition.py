@@ -1,0 +1,61 @@
+"""A multipart answer taken apart (RFC 2046, 5.1): its parts in order, each with its headers. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from email.message import Message
+from email.parser import BytesHeaderParser
+from itertools import islice, pairwise
+
+MAX_PARTS = 10_000
+"""Parts of one answer."""
+
+_LINE_END = re.compile(rb"\r?\n\Z")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part. Names of headers are as they came."""
+
+    headers: tuple[tuple[str, str], ...]
+    content: bytes
+
+    def header(self, name: str) -> str:
+        """The first of that name; empty where there is none."""
+        return next((value for key, value in self.headers if key.lower() == name.lower()), "")
+
+
+def boundary_of(media: str) -> str | None:
+    """What divides the parts, as a Content-Type says it."""
+    message = Message()
+    message["content-type"] = media
+    found = message.get_boundary()
+    return found or None
+
+
+def sections(content: bytes, boundary: str, *, cut: bool = False) -> list[Section]:
+    """The parts between the boundaries. `cut`: it has no end, and what may be half a part is left out.
+
+    Raises ValueError where there is no boundary, no last one, or there are too many.
+    """
+    escaped = re.escape(boundary.encode("latin-1", "replace"))
+    mark = re.compile(rb"(?:\A|(?<=\n))--" + escaped + rb"(--)?[ \t]*(?:\r?\n|\Z)")
+    marks = list(islice(mark.finditer(content), MAX_PARTS + 2))
+    last = next((at for at, each in enumerate(marks) if each[1]), None)
+    if last is None and not cut:
+        raise ValueError("its last boundary is missing" if marks else "there is no boundary in it")
+    marks = marks if last is None else marks[: last + 1]
+    if len(marks) > MAX_PARTS + 1:
+        raise ValueError(f"it has more than {MAX_PARTS:,} parts")
+    # The line break before a boundary belongs to it.
+    return [_section(_LINE_END.sub(b"", content[before.end() : after.start()])) for before, after in pairwise(marks)]
+
+
+def _section(part: bytes) -> Section:
+    if part[:1] in {b"\r", b"\n"}:
+        return Section((), part.removeprefix(b"\r").removeprefix(b"\n"))
+    ends = re.search(rb"\r?\n\r?\n", part)
+    head, content = (part[: ends.end()], part[ends.end() :]) if ends else (part, b"")
+    message = BytesHeaderParser().parsebytes(head)
+    return Section(tuple((name, str(value)) for name, value in message.items()), content)
