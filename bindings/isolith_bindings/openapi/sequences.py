@@ -63,7 +63,8 @@ def _events(text: str, *, cut: bool) -> Iterator[dict[str, object]]:
     """What fields a block has until the empty line behind it; without `data` it is no event."""
     lines: list[str] = []
     event: dict[str, object] = {}
-    for line in [*_LINE_END.split(text.removeprefix("\ufeff")), *([] if cut else [""])]:
+    *whole, last = _LINE_END.split(text.removeprefix("\ufeff"))
+    for line in whole if cut else [*whole, last, ""]:
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if not line:
