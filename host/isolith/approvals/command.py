@@ -20,7 +20,7 @@ from isolith.json_form import to_json_text
 
 if TYPE_CHECKING:
     from isolith.code_mode import CodeMode
-    from isolith.command_line.terminal import Terminal
+    from isolith.journal.cancellations import Cancellation
     from isolith.journal.journal import Journal
     from isolith.journal.model import Call as JournalCall
     from isolith.journal.model import Decision, Grant, Verdict
@@ -230,13 +230,22 @@ def answered(outcome: Outcome, *, json: bool) -> None:
     raise typer.Exit(outcome.exit_code)
 
 
-def say_decisions(terminal: Terminal, calls: list[JournalCall], decisions: list[Decision]) -> None:
+def said_of_decisions(calls: list[JournalCall], decisions: list[Decision]) -> list[str]:
     """Who decided what, when, and under which grant."""
     names = {call.number: f"{call.connector}.{call.method}" for call in calls}
+    said: list[str] = []
     for decision in decisions:
         past = {"approve": "approved", "reject": "rejected", "expire": "expired"}[decision.verdict]
         under = f" under {decision.grant_id}" if decision.grant_id else ""
         why = f": {decision.reason}" if decision.reason else ""
         edit = ", with other arguments" if decision.arguments else ""
-        at = f"{decision.at:%Y-%m-%d %H:%M:%S} UTC"
-        terminal.say(f"{names[decision.number]} ({decision.number}) {past} by {decision.who} at {at}{edit}{under}{why}")
+        by = f"{past} by {decision.who} at {decision.at:%Y-%m-%d %H:%M:%S} UTC"
+        said.append(f"{names[decision.number]} ({decision.number}) {by}{edit}{under}{why}")
+    return said
+
+
+def said_of_cancellation(cancellation: Cancellation | None) -> list[str]:
+    """Who asked that it ends, and when."""
+    if cancellation is None:
+        return []
+    return [f"{cancellation.who} asked at {cancellation.at:%Y-%m-%d %H:%M:%S} UTC that it ends"]

@@ -6,6 +6,7 @@ go on with it.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -18,7 +19,8 @@ from isolith.approvals.command import (
     grants,
     link,
     redeem,
-    say_decisions,
+    said_of_cancellation,
+    said_of_decisions,
     terms_of,
 )
 from isolith.command_line import command
@@ -37,14 +39,15 @@ from isolith.command_line.kept_runs import (
 from isolith.command_line.request import read_data
 from isolith.command_line.run_command import Form, answer
 from isolith.errors import UsageError
+from isolith.journal.model import Head
 from isolith.journal.statuses import EXECUTION_MOVES
 from isolith_bindings.search import SNIPPETS
 
 if TYPE_CHECKING:
     from isolith.durable.durable_runs import DurableRuns
     from isolith.journal.journal import Journal
-    from isolith.journal.model import Call as JournalCall
-    from isolith.journal.model import Decision, Execution
+    from isolith.journal.model import Execution, Finding
+    from isolith.journal.records import Verification
     from isolith.journal.statuses import ExecutionStatus
     from isolith.outcome import Outcome
 
@@ -88,12 +91,12 @@ def show(execution: Which, *, json: Json = False) -> None:
     async def use(runs: DurableRuns, execution_id: str) -> Outcome:
         return await runs.outcome(execution_id)
 
-    async def look(runs: DurableRuns, execution_id: str) -> tuple[list[JournalCall], list[Decision]]:
-        return await runs.journal.calls.of(execution_id), await runs.decisions(execution_id)
+    async def look(runs: DurableRuns, execution_id: str) -> list[str]:
+        said = said_of_decisions(await runs.journal.calls.of(execution_id), await runs.decisions(execution_id))
+        return said + said_of_cancellation(await runs.journal.cancellations.of(execution_id))
 
-    if not json:
-        calls, decisions = with_runs(execution, look, connected=False)
-        say_decisions(command.terminal(), calls, decisions)
+    for line in [] if json else with_runs(execution, look, connected=False):
+        command.terminal().say(line)
     outcome = with_runs(execution, use, connected=False)
     for part in outcome.calls if not json else ():
         if part.connector == SNIPPETS and part.duration_ms is not None:
@@ -185,9 +188,10 @@ def retry(execution: Which, *, json: Json = False) -> None:
 @app.command(epilog="Example: isolith executions cancel 4f2a")
 @guarded
 @journalled
-def cancel(execution: Which, *, json: Json = False) -> None:
-    """End a run that is paused."""
-    outcome = with_runs(execution, lambda runs, execution_id: runs.cancel(execution_id), connected=False)
+def cancel(execution: Which, *, who: Who = None, json: Json = False) -> None:
+    """End a run that is paused, or ask the process that runs it to; the journal keeps who did."""
+    by = who or user()
+    outcome = with_runs(execution, lambda runs, execution_id: runs.cancel(execution_id, who=by), connected=False)
     answered(outcome, json=json)
 
 
@@ -231,23 +235,48 @@ def export(execution: Executions = None) -> None:
     in_journal(use)
 
 
-@app.command(epilog="Example: isolith executions verify")
+@app.command(epilog="Example: isolith executions verify --head 12:9c1e...")
 @guarded
 @journalled
-def verify(execution: Executions = None) -> None:
+def verify(
+    execution: Executions = None,
+    *,
+    head: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HEAD", help="What an earlier check printed and you kept elsewhere: nothing before it went."
+        ),
+    ] = None,
+) -> None:
     """Check that nobody has changed the journal behind its back. Ends with 1 if somebody has."""
+    kept = [] if head is None else [_head(head)]
 
-    async def use(journal: Journal) -> list[str]:
+    async def use(journal: Journal) -> list[Verification]:
         ids: list[str | None] = [await find_execution(journal, each) for each in execution or ()]
-        return [str(found) for each in ids or [None] for found in (await journal.records.verify(each)).findings]
+        return [await journal.records.verify(each, kept) for each in ids or [None]]
 
-    problems = in_journal(use)
+    checks = in_journal(use)
     terminal = command.terminal()
+    problems = dict.fromkeys(_said(found) for check in checks for found in check.findings)
     for problem in problems:
         terminal.write(problem)
     if problems:
         raise typer.Exit(1)
+    end = checks[-1].head
     terminal.say("every record is as it was written")
+    terminal.say(f"keep this where nobody who can write the journal can: --head {end.seq}:{end.hash}")
+
+
+def _said(found: Finding) -> str:
+    where = f"execution {found.stream}" if found.stream else "the journal itself"
+    return f"{where}{'' if found.seq is None else f', record {found.seq}'}: {found.message}"
+
+
+def _head(text: str) -> Head:
+    seq, _, noted = text.partition(":")
+    if not seq.isdecimal() or not re.fullmatch("[0-9a-f]{64}", noted):
+        raise UsageError("`--head` takes NUMBER:HASH, as `isolith executions verify` prints it")
+    return Head("", int(seq), noted)
 
 
 def _object(text: str | None, option: str, what: str, holds: str) -> dict[str, object] | None:

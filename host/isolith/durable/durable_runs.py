@@ -16,6 +16,7 @@ from isolith.budgets import Budgets
 from isolith.calling.asking import EXPIRY
 from isolith.calling.waiting import Given, edited, encoded, pending_call, seen_digest
 from isolith.durable.durability import Durable
+from isolith.durable.handing_over import end_here
 from isolith.durable.history import History, load_history
 from isolith.durable.ledger import LEASE, How, Ledger
 from isolith.durable.record import expired, rejected
@@ -271,18 +272,17 @@ class DurableRuns:
     async def cancel(self, execution_id: str, *, who: str = NOBODY) -> Outcome:
         """End a run, wherever it stands: one that runs here at once, one that is paused without running it.
 
-        Raises Leased for one that runs at another host, which was asked to end it by then.
+        The journal keeps who asked. Raises WrongStatus for one that has ended, Leased for one that runs at another
+        host, which was asked to end it by then.
         """
         running = self._doors.running(execution_id)
         if running is not None:
-            running.cancel()
-            return await running.outcome()
+            return await end_here(self.journal, running, who)
         error: dict[str, object] = {"kind": "cancelled", "message": "the run was cancelled"}
-        try:
-            return await self._close(execution_id, "cancelled", error)
-        except Leased:
-            await self.journal.cancellations.ask(execution_id, who)
-            raise
+        await self.journal.cancellations.ask(execution_id, who)
+        ended = await self._close(execution_id, "cancelled", error)
+        await self.journal.cancellations.clear(execution_id)
+        return ended
 
     async def _end_expired(self, execution_id: str, decided: Decided) -> Outcome:
         call = decided.call

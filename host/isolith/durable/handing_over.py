@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from isolith.journal.journal import Journal
+    from isolith.outcome import Outcome
     from isolith.run.execution import Execution
 
 _HEED_S: Final = 0.5
@@ -28,6 +29,20 @@ async def heed(journal: Journal, running: Collection[Execution]) -> None:
                 execution.cancel()
                 await execution.outcome()
                 await journal.cancellations.clear(execution.execution_id)
+
+
+async def end_here(journal: Journal, execution: Execution, who: str) -> Outcome:
+    """End one that runs here; the journal keeps who asked, where it knows of it and can.
+
+    It is asked to end first: a journal that takes its time keeps nobody from stopping it.
+    """
+    execution.cancel()
+    with contextlib.suppress(JournalError):
+        await journal.cancellations.ask(execution.execution_id, who)
+    outcome = await execution.outcome()
+    with contextlib.suppress(JournalError):
+        await journal.cancellations.clear(execution.execution_id)
+    return outcome
 
 
 async def hand_over(running: Collection[Execution], grace_s: float) -> None:

@@ -1,6 +1,7 @@
-"""The tables of the front doors: what happened, as it is told; who may come in; what was asked for under which key.
+"""The tables of the front doors: what happened, as it is told; what was asked for under which key; who came when.
 
-Not chained: these are no record of what was done, which the tables of `schema` are; `tokens` is among those.
+Not chained: these are no record of what was done, which the tables of `schema` are; `tokens` and `cancellations` are
+among those. Why not, table by table, is in the host's README.
 """
 
 from __future__ import annotations
@@ -22,15 +23,6 @@ events: Final = Table(
 )
 """What an execution told those who followed it. `body` is a JSON object."""
 
-cancellations: Final = Table(
-    "cancellations",
-    metadata,
-    Column("execution_id", String, primary_key=True),
-    Column("who", String, nullable=False),
-    Column("at", BigInteger, nullable=False),
-)
-"""Runs that somebody asked to end, for the host that works on them to see."""
-
 requests: Final = Table(
     "requests",
     metadata,
@@ -48,7 +40,7 @@ token_uses: Final = Table(
 )
 """When a token was used last."""
 
-OF_AN_EXECUTION: Final = (events, cancellations)
+OF_AN_EXECUTION: Final = (events,)
 """They go with their execution."""
 
 MIGRATION: Final = (

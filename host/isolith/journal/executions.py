@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 EXISTS = "execution"
 """In the journal's own chain: an execution was created, and how its chain began."""
 
+STANDS = "stands"
+"""In the journal's own chain: where the chain of an execution ended when it paused or ended: nobody cuts that off."""
+
 _E, _O = schema.executions.c, schema.orders.c
 WITHIN: Final = '{"within":'
 """How the origin of an execution begins that is a part of another one."""
@@ -107,6 +110,7 @@ class Executions:
             if status in FINAL:
                 calls.close(transaction, lease.execution_id)
             if status != "running":
+                _stand(transaction, lease.execution_id, status)
                 leases.let_go(transaction, head)
             return load(transaction.connection, lease.execution_id, transaction)
 
@@ -129,6 +133,7 @@ class Executions:
             if rollback == "done":
                 tell(transaction, lease.execution_id, "outcome", {"status": "rolled_back"})
             if rollback != "under_way":
+                _stand(transaction, lease.execution_id, f"rollback {rollback}")
                 leases.let_go(transaction, head)
             return load(transaction.connection, lease.execution_id, transaction)
 
@@ -231,6 +236,13 @@ def _set(
         head = transaction.head(execution_id)
         head.status = str(values["status"])
         transaction.touch(head)
+
+
+def _stand(transaction: Transaction, execution_id: str, what: str) -> None:
+    """Note in the journal's own chain how far this one's came."""
+    head = transaction.head(execution_id)
+    noted = chain.Change((STANDS, execution_id), f"{head.seq}:{head.hash}")
+    transaction.note(JOURNAL, f"execution {what}", [noted])
 
 
 def _still_waits(transaction: Transaction, execution_id: str) -> None:

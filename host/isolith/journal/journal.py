@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from isolith.journal import chain, schema
 from isolith.journal.approvals import Approvals
 from isolith.journal.calls import Calls
-from isolith.journal.cancellations import Cancellations
+from isolith.journal.cancellations import Cancellations, adopt
 from isolith.journal.contents import Artifacts, Hibernations
 from isolith.journal.dialects import Dialect, connect
 from isolith.journal.events import Events
@@ -16,7 +16,7 @@ from isolith.journal.executions import Executions
 from isolith.journal.export import lines
 from isolith.journal.grants import Grants
 from isolith.journal.leases import Leases
-from isolith.journal.migrations import migrate
+from isolith.journal.migrations import CANCELLATIONS_CHAINED, MIGRATIONS, migrate
 from isolith.journal.model import Pruned, Retention
 from isolith.journal.records import Records
 from isolith.journal.requests import Requests
@@ -25,7 +25,7 @@ from isolith.journal.snippets import Snippets
 from isolith.journal.store import Store, unavailable
 from isolith.journal.story import Story
 from isolith.journal.tokens import Tokens
-from isolith.journal.transaction import JOURNAL, Settings
+from isolith.journal.transaction import JOURNAL, Settings, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -65,7 +65,7 @@ class Journal:
         Raises UsageError for a URL that is none, NewerJournal, JournalUnavailable.
         """
         settings = settings or Settings()
-        dialect = await asyncio.get_running_loop().run_in_executor(None, _open, url)
+        dialect = await asyncio.get_running_loop().run_in_executor(None, _open, url, settings)
         return cls(Store(dialect, settings))
 
     async def prune(self, retention: Retention | None = None) -> Pruned:
@@ -89,12 +89,16 @@ class Journal:
         await self.close()
 
 
-def _open(url: str) -> Dialect:
+def _open(url: str, settings: Settings) -> Dialect:
     dialect = connect(url)
     try:
         with dialect.writing(hard=True) as connection:
-            migrate(connection, dialect)
+            version = len(MIGRATIONS) - migrate(connection, dialect)
             _begin_chain(connection)
+            if version < CANCELLATIONS_CHAINED:
+                transaction = Transaction(connection, dialect, settings)
+                adopt(transaction)
+                transaction.flush()
     except dialect.failures as error:
         dialect.dispose()
         raise unavailable(error) from None

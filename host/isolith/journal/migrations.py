@@ -89,6 +89,8 @@ _WHICH_POLICY_ASKED: Migration = (
     "ALTER TABLE decisions ADD COLUMN policy VARCHAR",
 )
 
+_CANCELLATIONS_ARE_KEPT: Migration = ("ALTER TABLE cancellations ADD COLUMN ended_at BIGINT",)
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     _TABLES,
     _LATE_CALLS_AND_INDEXES,
@@ -97,7 +99,10 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     _QUESTIONS,
     _SNIPPETS_AS_TOOLS,
     _WHICH_POLICY_ASKED,
+    _CANCELLATIONS_ARE_KEPT,
 )
+CANCELLATIONS_CHAINED: Final = 8
+"""From this migration on cancellations are chained: those of an older journal are when it is opened."""
 
 
 def migrate(connection: Connection, dialect: Dialect, migrations: Sequence[Migration] = MIGRATIONS) -> int:

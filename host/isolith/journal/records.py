@@ -9,7 +9,7 @@ from sqlalchemy import select, union
 
 from isolith.journal import chain, schema
 from isolith.journal.errors import UnknownEntry
-from isolith.journal.executions import EXISTS
+from isolith.journal.executions import EXISTS, STANDS
 from isolith.journal.model import Finding, Head
 from isolith.journal.queries import Row, each_row, one_row
 from isolith.journal.transaction import JOURNAL, key_of
@@ -76,16 +76,27 @@ def _verify(connection: Connection, key: bytes | None, execution_id: str | None,
     if execution_id is not None and not streams:
         raise UnknownEntry(f"there is no execution {execution_id}, or no longer")
     own = _walk(connection, key, JOURNAL, heads)
+    noted = [*heads, *_stood(own)]
     own.compare(_rows_of_none(connection))
     checks = [own]
     for stream in streams:
-        check = _walk(connection, key, stream, heads)
+        check = _walk(connection, key, stream, noted)
         check.compare(_rows_of(connection, stream))
         _compare_status(connection, check)
         checks.append(check)
     findings = tuple(finding for check in checks for finding in check.findings)
     head = Head(JOURNAL, own.seq, own.hash)
     return Verification(findings, len(streams), sum(check.seq for check in checks), head)
+
+
+def _stood(own: chain.Check) -> list[Head]:
+    """Where the chains of executions ended when they paused or ended, as the journal's own chain says."""
+    found: list[Head] = []
+    for row in [row for row in own.rows if row[0] == STANDS]:
+        seq, _, noted = own.rows.pop(row).partition(":")
+        if seq.isdecimal():  # else the record was made up, which was found
+            found.append(Head(row[1], int(seq), noted))
+    return found
 
 
 def _walk(connection: Connection, key: bytes | None, stream: str, heads: Sequence[Head]) -> chain.Check:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from isolith.journal import chain, door_tables, schema
-from isolith.journal.executions import EXISTS
+from isolith.journal.executions import EXISTS, STANDS
 from isolith.journal.model import Pruned, Retention
 from isolith.journal.queries import Row, all_rows
 from isolith.journal.statuses import FINAL
@@ -80,5 +80,9 @@ def _delete(transaction: Transaction, execution_id: str) -> int | None:
     for table in (*schema.OF_AN_EXECUTION, *door_tables.OF_AN_EXECUTION):
         transaction.erase(table, execution_id)
     transaction.drop_stream(execution_id)
-    transaction.note(JOURNAL, "execution deleted", [chain.Change((EXISTS, execution_id), None)])
+    transaction.note(
+        JOURNAL,
+        "execution deleted",
+        [chain.Change((EXISTS, execution_id), None), chain.Change((STANDS, execution_id), None)],
+    )
     return head.bytes

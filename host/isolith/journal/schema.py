@@ -277,7 +277,20 @@ tokens: Final = Table(
 )
 """Bearer tokens, by the SHA-256 of their secrets. Chained: nobody adds one unseen."""
 
-OF_AN_EXECUTION: Final = (orders, executions, passes, calls, deliveries, logs, decisions, artifacts, hibernations)
+cancellations: Final = Table(
+    "cancellations",
+    metadata,
+    _key("execution_id", String),
+    _plain("who", nullable=False),
+    _number("at", nullable=False),
+    _number("ended_at"),
+)
+"""Runs that somebody asked to end, for the host that works on them to see, and kept. `ended_at`: it was heeded, or is
+to be gone on with all the same."""
+
+OF_AN_EXECUTION: Final = (
+    *(orders, executions, passes, calls, deliveries, logs, decisions, cancellations, artifacts, hibernations),
+)
 """Chained in the stream of their `execution_id`."""
 
 FIRST_RECORDS: Final = 2

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.host.journal.support import created
 
-from isolith import CodeMode
+from isolith import CodeMode, connector, method
 from isolith.durable import durable_runs
 from isolith.durable.history import load_history
 from isolith.durable.ledger import LEASE
-from isolith.journal.errors import WrongStatus
+from isolith.journal.errors import Leased, WrongStatus
 from isolith.journal.leases import Leases
 
 if TYPE_CHECKING:
@@ -70,3 +71,37 @@ async def test_what_ends_while_it_is_read_is_not_taken_over(
         with pytest.raises(WrongStatus, match="is cancelled now"):
             await (await code_mode.runs()).take_over(lease.execution_id)
     assert await standing(journal, lease.execution_id) == ("cancelled", None)
+
+
+async def test_the_journal_keeps_who_had_a_run_end(journal: Journal, other: Journal) -> None:
+    """One that runs here, one that waits, one that another host works on."""
+
+    @connector("desk")
+    class Desk:
+        @method(policy="ask")
+        async def ask(self) -> None:
+            """A person answers."""
+
+        async def hang(self) -> None:
+            """Give no answer."""
+            asked.set()
+            await asyncio.Event().wait()
+
+    asked = asyncio.Event()
+    async with CodeMode([Desk], journal=journal, tend=False) as here:
+        runs = await here.runs()
+        execution = here.start("await desk.hang()")
+        await asked.wait()
+        assert (await runs.cancel(execution.execution_id, who="ada")).status == "cancelled"
+        paused = await here.execute("await desk.ask()")
+        assert (await runs.cancel(paused.execution_id, who="grace")).status == "cancelled"
+        elsewhere = (await created(other)).execution_id
+        with pytest.raises(Leased):
+            await runs.cancel(elsewhere, who="eve")
+    found = [await journal.cancellations.of(name) for name in (execution.execution_id, paused.execution_id, elsewhere)]
+    assert [(one.who, one.ended_at is None) for one in found if one is not None] == [
+        ("ada", False),
+        ("grace", False),
+        ("eve", True),
+    ]
+    assert not (await journal.records.verify()).findings

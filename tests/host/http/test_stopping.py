@@ -14,6 +14,7 @@ from tests.host.http.conftest import Bank, app_of, journal_of
 from isolith import CodeMode
 from isolith.configuration.connect import connect_all
 from isolith.durable import ledger
+from isolith.journal.errors import WrongStatus
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,7 +105,8 @@ async def test_a_run_ends_where_it_runs_whoever_is_asked(url: str) -> None:
         with anyio.fail_after(240):
             assert (await execution.outcome()).status == "cancelled"
         assert (await (await other.runs()).outcome(execution.execution_id)).status == "cancelled"
-        await (await journal_of(other)).cancellations.ask(execution.execution_id, "ada")  # too late
+        with pytest.raises(WrongStatus, match="cancelled: it has ended"):
+            await (await journal_of(other)).cancellations.ask(execution.execution_id, "ada")  # too late
         bank.answer.set()
         again = await (await works.runs()).retry(execution.execution_id)
         assert (again.status, again.value) == ("completed", "waited")

@@ -2,7 +2,11 @@
 
 crasher.py URL each ID       a process for each step and each side of its commit, killed there; the next goes on
 crasher.py URL beside ID     the same with what people keep beside executions: grants, snippets, tokens
+crasher.py URL doors ID      the same with what front doors and hosts keep: events, keys of requests, leases, retention
+crasher.py URL open SIDE     one that is killed while it opens the journal, before or after its commit
 crasher.py URL flood ID      writes calls, many at once, and names each that was acknowledged
+
+Each process that is killed says before which commit, or after which, and of which method.
 """
 
 from __future__ import annotations
@@ -14,17 +18,37 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from isolith.journal import Answer, Delivery, Journal, Lease, LogLine, NewCall, NewGrant, NewSnippet, Order
+from sqlalchemy import select
+
+from isolith.journal import (
+    Answer,
+    Delivery,
+    Journal,
+    Lease,
+    LogLine,
+    NewCall,
+    NewGrant,
+    NewSnippet,
+    Order,
+    Retention,
+    door_tables,
+)
 from isolith.journal.dialects import Postgres, SQLite
 from isolith.journal.digests import digest_of_call
+from isolith.journal.events import Told
+from isolith.journal.queries import all_rows
+from isolith.journal.store import Store
+from isolith.journal.times import to_micros
 from isolith.journal.tokens import NewToken
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from sqlalchemy import Connection
 
 LASTS = timedelta(seconds=30)
@@ -133,8 +157,69 @@ BESIDE: list[Step] = [
     lambda life: life.journal.tokens.revoke("t1", "root"),
 ]
 """Its decisions are those of a grant; what is beside it belongs to no execution."""
-LIVES = {"each": STEPS, "beside": BESIDE}
+
+
+async def ask_in_vain(life: Life) -> None:
+    ask = NewCall(1, "crm", "delete", "{}")
+    await life.journal.calls.ask(life.held, ask, reason="policy", expires_at=datetime(2000, 1, 1, tzinfo=UTC))
+
+
+async def tell(life: Life) -> None:
+    told = [Told("log", datetime.now(UTC), f'{{"n":{n}}}') for n in range(2)]
+    await life.journal.events.append(life.execution_id, told, life.fence)
+
+
+async def claim_again(life: Life) -> None:
+    seen = await life.journal.requests.claim("ada", "k", "d", "other")
+    assert await life.journal.requests.renew("ada", "k", seen)
+
+
+async def prune(life: Life) -> None:
+    await life.journal.prune(Retention(count=0))
+
+
+DOORS: list[Step] = [
+    lambda life: life.journal.requests.claim("ada", "k", "d", life.execution_id),
+    Life.create,
+    tell,
+    claim_again,
+    lambda life: life.journal.requests.forget("ada", "k", life.execution_id),
+    lambda life: life.journal.leases.renew([life.held], 100 * LASTS),
+    ask_in_vain,
+    lambda life: life.journal.approvals.expire(),
+    lambda life: life.journal.cancellations.ask(life.execution_id, "eve"),
+    lambda life: life.journal.cancellations.clear(life.execution_id),
+    lambda life: life.journal.leases.release(life.held),
+    Life.acquire,
+    lambda life: life.journal.executions.move(life.held, "completed"),
+    prune,
+]
+LIVES = {"each": STEPS, "beside": BESIDE, "doors": DOORS}
+SECOND: tuple[Step, ...] = (claim_again, prune)
+"""Their first write looks, and their second changes something."""
 SIDES = ("before", "after")
+
+
+def point_of(code: CodeType) -> str:
+    """The method that a piece of code is of."""
+    return code.co_qualname.partition(".<locals>")[0]
+
+
+@contextlib.contextmanager
+def listening() -> Generator[list[str]]:
+    """The methods that hand something over to be written, in order."""
+    points: list[str] = []
+    write = Store.write
+
+    def heard(store: Store, work: Callable[..., object], *, hard: bool = False) -> object:
+        points.append(point_of(sys._getframe(1).f_code))
+        return write(store, work, hard=hard)
+
+    Store.write = heard  # type: ignore[method-assign,assignment]
+    try:
+        yield points
+    finally:
+        Store.write = write  # type: ignore[method-assign]
 
 
 @dataclass
@@ -143,6 +228,7 @@ class Killer:
 
     at: int
     side: str
+    points: Sequence[str] = ()
     seen: int = 0
 
     def arm(self) -> None:
@@ -162,6 +248,8 @@ class Killer:
 
     def strike(self, side: str) -> None:
         if (self.seen, self.side) == (self.at, side):
+            if self.points:
+                os.write(1, f"killed {side} {self.points[-1]}\n".encode())
             os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -171,10 +259,16 @@ async def snapshot(journal: Journal, execution_id: str) -> list[str]:
     lines = [line for line in lines if line.get("execution_id", execution_id) in {execution_id, None}]
     lines += [{"was used": token.used_at is not None} for token in await journal.tokens.find()]
     lines += [{"is to end": True}] * len(await journal.cancellations.asked([execution_id]))
-    if not any(line.get("execution_id") == execution_id for line in lines):
-        return []
-    owner = (await journal.executions.get(execution_id)).owner
-    return [f"worked on by {owner}"] + [
+    told = await journal.events.after(execution_id, 0)
+    lines += [{"told": one.name, "parts": json.loads(one.body.replace(execution_id, ""))} for one in told]
+    lines += [
+        {"key": row["key"], "claimed anew": bool(told) and row["at"] > to_micros(told[-1].at)}
+        for row in await journal.store.read(lambda connection: all_rows(connection, select(door_tables.requests)))
+    ]
+    for one in await journal.executions.find():
+        long = one.leased_until is not None and one.leased_until - one.created_at > 2 * LASTS
+        lines.append({"worked on by": one.owner, "for long": long})
+    return [
         json.dumps({name: value for name, value in line.items() if name not in VARIES and not name.endswith("_at")})
         for line in lines
     ]
@@ -189,20 +283,33 @@ async def live_and_die(url: str, execution_id: str, steps: list[Step], at: int, 
     journal = await Journal.open(url)
     os.write(1, f"{digest(await snapshot(journal, execution_id))}\n".encode())
     fence = sum(step in {Life.create, Life.acquire} for step in steps[:at])
-    Killer(1, side).arm()
-    await steps[at](Life(journal, execution_id, fence))
+    with listening() as points:
+        Killer(2 if steps[at] in SECOND else 1, side, points).arm()
+        await steps[at](Life(journal, execution_id, fence))
+
+
+async def open_and_die(url: str, side: str) -> None:
+    """Say nothing, and die while the journal is opened for the first time, or migrated."""
+    Killer(1, side, ["_open"]).arm()
+    await Journal.open(url)
 
 
 def each(url: str, execution_id: str, steps: list[Step]) -> None:
     """A child for each: forked, so that it begins at once."""
     for at in range(len(steps)):
         for side in SIDES:
-            child = os.fork()
-            if child == 0:
-                asyncio.run(live_and_die(url, execution_id, steps, at, side))
-                os._exit(1)
-            _, status = os.waitpid(child, 0)
-            assert os.WIFSIGNALED(status), (side, at, status)
+            in_a_child(live_and_die(url, execution_id, steps, at, side))
+
+
+def in_a_child(living: Coroutine[object, object, None]) -> None:
+    """It is killed there."""
+    child = os.fork()
+    if child == 0:
+        asyncio.run(living)
+        os._exit(1)
+    living.close()
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status), status
 
 
 async def flood(url: str, execution_id: str) -> None:
@@ -223,5 +330,7 @@ async def flood(url: str, execution_id: str) -> None:
 if __name__ == "__main__":
     if sys.argv[2] in LIVES:
         each(sys.argv[1], sys.argv[3], LIVES[sys.argv[2]])
+    elif sys.argv[2] == "open":
+        in_a_child(open_and_die(sys.argv[1], sys.argv[3]))
     else:
         asyncio.run(flood(sys.argv[1], sys.argv[3]))

@@ -11,6 +11,7 @@ import pytest
 from tests.host.journal.support import LASTS, asked, created
 
 from isolith.journal import Answer, Filter, LeaseLost, Retention, UnknownEntry, WrongStatus
+from isolith.journal.cancellations import Cancellation
 from isolith.journal.door_tables import OF_AN_EXECUTION
 from isolith.journal.events import MAX_BODY, Told
 from isolith.journal.requests import LASTS as REMEMBERED
@@ -91,18 +92,48 @@ async def test_what_doors_keep_of_an_execution_goes_with_it(journal: Journal, cl
     assert (await journal.prune(Retention(count=0))).executions == (name,)
     assert await journal.events.after(name, 0) == []
     assert await journal.cancellations.asked({name}) == set()
-    assert {table.name for table in OF_AN_EXECUTION} == {"events", "cancellations"}
+    assert await journal.cancellations.of(name) is None
+    assert {table.name for table in OF_AN_EXECUTION} == {"events"}
 
 
-async def test_who_asked_to_end_a_run_is_seen_elsewhere(journal: Journal, other: Journal) -> None:
+async def test_who_asked_to_end_a_run_is_seen_elsewhere(journal: Journal, other: Journal, clock: Clock) -> None:
     name = (await created(journal)).execution_id
     await asyncio.gather(*(one.cancellations.ask(name, "ada") for one in (journal, other, journal)))
     assert await other.cancellations.asked({name, "e2"}) == {name}
     assert await other.cancellations.asked(set()) == set()
+    clock.advance(minutes=1)
     await other.cancellations.clear(name)
+    await other.cancellations.clear("e9")
     assert await journal.cancellations.asked({name}) == set()
     with pytest.raises(UnknownEntry):
         await journal.cancellations.ask("e9", "ada")
+
+
+async def test_who_asked_to_end_a_run_is_kept(journal: Journal, clock: Clock) -> None:
+    lease = await created(journal)
+    name, first = lease.execution_id, clock()
+    assert await journal.cancellations.of(name) is None
+    await journal.cancellations.ask(name, "ada")
+    clock.advance(minutes=1)
+    await journal.cancellations.ask(name, "grace")  # it was asked already
+    assert await journal.cancellations.of(name) == Cancellation("ada", first, None)
+    await journal.cancellations.clear(name)
+    clock.advance(minutes=1)
+    await journal.cancellations.clear(name)
+    assert await journal.cancellations.of(name) == Cancellation("ada", first, clock() - timedelta(minutes=1))
+    await journal.cancellations.ask(name, "grace")
+    assert await journal.cancellations.of(name) == Cancellation("grace", clock(), None)
+    assert await journal.cancellations.asked({name}) == {name}
+    assert [one.what for one in await journal.records.of(name)][2:] == [
+        "cancellation asked for",
+        "cancellation done with",
+        "cancellation asked for",
+    ]
+    await journal.executions.move(lease, "completed")
+    await journal.cancellations.clear(name)
+    with pytest.raises(WrongStatus, match="completed: it has ended"):
+        await journal.cancellations.ask(name, "eve")
+    assert not (await journal.records.verify()).findings
 
 
 async def test_a_key_is_claimed_once(journal: Journal, other: Journal, clock: Clock) -> None:

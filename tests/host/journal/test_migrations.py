@@ -185,3 +185,30 @@ async def test_closed_is_closed(url: str) -> None:
         await started(journal, lease)
     with pytest.raises(JournalUnavailable, match="closed"):
         await journal.executions.find()
+
+
+BEFORE_CANCELLATIONS_WERE_CHAINED = (
+    "ALTER TABLE cancellations DROP COLUMN ended_at",
+    "UPDATE meta SET value = '7'",
+    "INSERT INTO cancellations (execution_id, who, at) SELECT execution_id, 'ada', 1000000 FROM executions",
+)
+
+
+async def test_cancellations_of_an_older_journal_are_chained_when_it_is_opened(url: str) -> None:
+    async with await Journal.open(url) as journal:
+        name = (await created(journal)).execution_id
+        gone = (await created(journal)).execution_id
+    tampered(url, *BEFORE_CANCELLATIONS_WERE_CHAINED, f"DELETE FROM cancellations WHERE execution_id = '{gone}'")
+    for _ in range(2):
+        async with await Journal.open(url) as journal:
+            assert not (await journal.records.verify()).findings
+            assert await journal.cancellations.asked({name, gone}) == {name}
+            found = await journal.cancellations.of(name)
+            assert found is not None
+            assert (found.who, found.at.timestamp(), found.ended_at) == ("ada", 1, None)
+            assert [one.what for one in await journal.records.of(name)] == ["ordered", "created", "cancellation found"]
+    tampered(url, "UPDATE cancellations SET who = 'eve'")
+    async with await Journal.open(url) as journal:
+        (finding,) = (await journal.records.verify()).findings
+        assert finding.message == f"cancellations {name} was changed behind the journal's back"
+        await journal.cancellations.clear(name)

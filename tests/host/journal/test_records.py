@@ -31,12 +31,12 @@ CHAINED = [*schema.OF_AN_EXECUTION, *schema.OF_NONE]
 COLUMNS = [(table, column.name) for table in [*CHAINED, schema.records] for column in table.columns]
 
 
-async def filled(journal: Journal) -> Lease:
+async def filled(journal: Journal, script: str = "1 + 1") -> Lease:
     """A journal with at least one row in every table."""
     await journal.snippets.propose(NewSnippet("s", "d", "1", "{}", "{}", "3", "ann"))
     await journal.grants.give(NewGrant("mail", "*", "ann", 1, timedelta(hours=1)))
     await journal.tokens.add(NewToken(uuid.uuid4().hex, "ab", "ann", ("execute",), "ann"))
-    lease = await created(journal, principal="u1")
+    lease = await created(journal, principal="u1", script=script)
     await journal.story.begin_pass(lease, "start")
     call = await asked(journal, lease, 1)
     await journal.approvals.decide(Answer(lease.execution_id, 1, call.digest, "approve", "bob", reason="fine"))
@@ -46,6 +46,7 @@ async def filled(journal: Journal) -> Lease:
     await journal.story.log(lease, [LogLine(1, 1, "info", "hello")])
     await journal.artifacts.keep(lease, b"content", mime="text/plain")
     await journal.hibernations.put(lease, b"blob", image_digest="i", pass_number=1)
+    await journal.cancellations.ask(lease.execution_id, "eve")
     return lease
 
 
@@ -198,4 +199,5 @@ async def test_each_record_says_what_was_done(journal: Journal) -> None:
         "logged",
         "artifact kept",
         "hibernated",
+        "cancellation asked for",
     ]

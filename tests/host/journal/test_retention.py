@@ -123,8 +123,8 @@ async def test_an_export_says_whose_when_and_how_long(journal: Journal, clock: C
     await journal.snippets.propose(NewSnippet("s", "d", "1", '{"type":"object"}', "{}", "3", "ann"))
     lines = [json.loads(line) async for line in journal.export()]
     assert {line.get("execution_id") for line in lines} == {lease.execution_id, second.execution_id, None}
-    assert [line["kind"] for line in lines[-4:]] == ["snippets", "records", "records", "records"]
-    assert lines[-4]["input_schema"] == {"type": "object"}
+    assert [line["kind"] for line in lines[-5:]] == ["snippets"] + ["records"] * 4
+    assert lines[-5]["input_schema"] == {"type": "object"}
     mine = [json.loads(line) async for line in journal.export([lease.execution_id])]
     assert {line["principal"] for line in mine} == {"u1"}
     by_kind = {line["kind"]: line for line in mine}
