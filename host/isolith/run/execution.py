@@ -350,8 +350,8 @@ class Execution:
     async def _finish(self, reply: Reply) -> None:
         """Cancel what is left, write the outcome, tell everybody. Once."""
         self._stop_timers()
-        await self._desk.close(_CALLS_PATIENCE_S)
         try:
+            await self._desk.close(_CALLS_PATIENCE_S)
             outcome = await self._written(reply)
             if self._durability is not None:
                 outcome = await self._durability.end(outcome)
