@@ -54,6 +54,8 @@ class Spent:
     memory_refused: bool
     interrupted: bool
     fuel: int | None
+    refused_line: int | None = None
+    """The script's line at which it was last refused memory."""
 
 
 NOTHING_SPENT = Spent(0, 0, memory_refused=False, interrupted=False, fuel=None)
@@ -313,7 +315,12 @@ class Guest:
         if isolate is not None:
             meter = isolate.meter
             self.spent = Spent(
-                meter.used_ns, isolate.memory.size, isolate.memory_refused, meter.interrupted, isolate.fuel_left
+                meter.used_ns,
+                isolate.memory.size,
+                isolate.memory_refused,
+                meter.interrupted,
+                isolate.fuel_left,
+                isolate.refused_line,
             )
 
     def _call_loop(self, frames: list[protocol.Frame], state: State) -> None:

@@ -67,6 +67,7 @@ class Isolate:
         self._batch: bytes | None = None
         self.host_error: BaseException | None = None
         self.memory_refused = False
+        self.refused_line: int | None = None
 
     def begin(self, limits: Limits, inputs: Inputs, receive: Receive, wait: Wait) -> None:
         """Give the isolate its limits and its two ways out. Once, before the first step."""
@@ -183,6 +184,11 @@ class Isolate:
             self._receive(data)
             if not self._look() and self.meter.past_hard_limit():  # what the host did for it is the guest's time
                 self._engine.ticker.hurry()
+
+    def refuse_memory(self) -> None:
+        """Note that there was no more, and the script's line: a guest without memory may have none to say it with."""
+        self.memory_refused = True
+        self.refused_line = self.current_line() or self.refused_line
 
     def take_interrupt(self) -> bool:
         """Whether the soft limit asks for a KeyboardInterrupt now; asks once."""

@@ -117,7 +117,7 @@ def _emscripten_resize_heap(isolate: Isolate, size: int) -> Answer:
         return 1
     grown = isolate.memory.grow(-(-missing // _PAGE))
     if not grown:
-        isolate.memory_refused = True
+        isolate.refuse_memory()
     return int(grown)
 
 

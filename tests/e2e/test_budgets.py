@@ -31,6 +31,23 @@ async def test_memory(code_mode: CodeMode) -> None:
     assert above.exit_code == 3
 
 
+@pytest.mark.parametrize(
+    ("script", "line"),
+    [
+        ("1\nkept = [bytearray(100) for _ in range(10**7)]\n2\n3", 2),
+        ("kept = {}\nfor n in range(10**7):\n    kept[n] = str(n)\n2\n3", 3),
+        ("async def idle(): ...\ntasks = [asyncio.create_task(idle()) for _ in range(10**6)]\nawait tasks[0]", 2),
+    ],
+)
+async def test_a_script_without_memory_to_say_it_still_names_its_line(
+    code_mode: CodeMode, script: str, line: int
+) -> None:
+    outcome = await code_mode.execute(script, budgets=Budgets(memory_mb=64, cpu_ms=20_000))
+    assert ended(outcome) == ("failed", "memory_exceeded", line)
+    assert outcome.error is not None
+    assert outcome.error.source_line == script.split("\n")[line - 1]
+
+
 async def test_a_memory_error_is_caught_like_any_other(code_mode: CodeMode) -> None:
     script = "try:\n    bytearray(200 * 2**20)\nexcept MemoryError:\n    r = 'caught'\nr"
     outcome = await code_mode.execute(script, budgets=Budgets(memory_mb=64))

@@ -78,17 +78,19 @@ def of_failure(failure: Failure, script: Prepared, facts: Facts) -> Diagnostic:
         foreign = not_a_script(script.text)
         if foreign is not None:
             return script.own_line(foreign)
-    message, hint = failure.message, failure.hint
+    message, hint, line, column = failure.message, failure.hint, failure.line, failure.column
     if kind == "syntax":
         hint = hint or fragment_hint(script.text, failure.line)
     if kind == "cpu_exceeded":
         message, hint = _cpu_message(facts), _CPU_HINT
     elif kind == "memory_exceeded":
         message = f"the script needed more memory than its budget of {facts.budgets.memory_mb} MiB"
+        if not failure.traceback and facts.spent.refused_line:  # it had no memory for a traceback either
+            line, column = facts.spent.refused_line, None
     elif kind == "output_exceeded":
         message = f"{message}; `value_bytes` is {facts.budgets.value_bytes:,}"
     tool, retriable = failure.tool, failure.retriable
-    return _at(script, failure.line, failure.column, kind, message, hint, tool=tool, retriable=retriable)
+    return _at(script, line, column, kind, message, hint, tool=tool, retriable=retriable)
 
 
 def _kind(failure: Failure, facts: Facts) -> Kind:
@@ -121,7 +123,8 @@ def of_departure(departure: Departure, script: Prepared, facts: Facts) -> Diagno
         return _at(script, departure.line, None, "exception", message, "leave the interpreter's own modules alone")
     if facts.spent.memory_refused:
         message = f"the script needed more memory than its budget of {facts.budgets.memory_mb} MiB"
-        return _at(script, departure.line, None, "memory_exceeded", message, "work on less at a time")
+        line = facts.spent.refused_line or departure.line
+        return _at(script, line, None, "memory_exceeded", message, "work on less at a time")
     message = "the script ended the interpreter it ran in"
     return _at(script, departure.line, None, "exception", message, "a script ends with its last expression or `return`")
 

@@ -71,6 +71,14 @@ def test_budgets_are_named_with_their_size() -> None:
     assert "`value_bytes` is 16,777,216" in of_failure(failure("output_exceeded"), script(), FACTS).message
 
 
+def test_where_memory_ran_out_the_host_has_seen() -> None:
+    refused = replace(FACTS, spent=replace(NOTHING_SPENT, memory_refused=True, refused_line=2))
+    told = replace(failure("memory_exceeded"), traceback="line 4: y = x.z")
+    assert (of_failure(told, script(), refused).line, of_departure(GONE, script(), refused).line) == (4, 2)
+    untold = of_failure(replace(told, traceback=""), script(), refused)
+    assert (untold.line, untold.column) == (2, None)
+
+
 @pytest.mark.parametrize(
     ("departure", "facts", "kind", "said"),
     [
