@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 _STYLES: dict[Location, tuple[Style, ...]] = {
     "path": ("simple", "label", "matrix"),
-    "query": ("form", "spaceDelimited", "pipeDelimited", "tabDelimited", "deepObject"),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
     "header": ("simple",),
     "cookie": ("form", "cookie"),
     "querystring": ("form",),
 }
+# The collection formats of 2.0, which may be anywhere.
+_DELIMITED: tuple[Style, ...] = ("spaceDelimited", "pipeDelimited", "tabDelimited")
 # Section "Parameter Object": these headers are said elsewhere, and a parameter of the name is to be ignored.
 _IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
 
@@ -68,7 +70,9 @@ def read(nodes: Iterable[Node], family: Family, schemas: Schemas) -> list[Found]
             )
         if location == "header" and node.text("name").lower() in _IGNORED_HEADERS:
             continue
-        found.append(_read(swagger.parameter(node) if family == "2.0" else node, cast("Location", location), schemas))
+        place = cast("Location", location)
+        styles = _STYLES[place] + (_DELIMITED if family == "2.0" else ())
+        found.append(_read(swagger.parameter(node) if family == "2.0" else node, place, styles, schemas))
     _check_query([each.parameter for each in found])
     return found
 
@@ -90,21 +94,20 @@ def _check_query(found: list[Parameter]) -> None:
 def header(name: str, node: Node, schemas: Schemas) -> Parameter:
     """A Header Object, which is a parameter without a name and a place. Raises DefectError."""
     named = Node({**node.mapping(), "name": name, "in": "header"}, node.document, node.pointer)
-    found = _read(named, "header", schemas)
+    found = _read(named, "header", _STYLES["header"], schemas)
     schema = meant(found.parameter.schema, schemas.definitions)
     schema = True if schema is None else schema
     told = described(schema, found.description, deprecated=found.deprecated)
     return replace(found.parameter, argument=name, schema=told)
 
 
-def _read(node: Node, location: Location, schemas: Schemas) -> Found:
+def _read(node: Node, location: Location, styles: tuple[Style, ...], schemas: Schemas) -> Found:
     told = node.mapping()
     media, content, schema_node = _media(node, schemas)
     schema, uses = schemas.convert(schema_node) if schema_node else ({}, frozenset[str]())
     fault = schemas.fault(uses)
     if fault:
         raise DefectError(f"the parameter at {node.where}: {fault}")
-    styles = _STYLES[location]
     style = told.get("style", styles[0])
     if style not in styles:
         raise DefectError(

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from typing import TYPE_CHECKING, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from isolith_bindings.openapi.media import kind
 from isolith_bindings.openapi.tree import is_container, is_list, is_mapping
@@ -72,7 +72,7 @@ def in_path(parameter: Parameter, value: object) -> str:
     if parameter.style == "label":
         return "." + _joined(value, "." if explode else ",", "=" if explode else ",", encode)
     if parameter.style != "matrix":
-        return _joined(value, ",", "=" if explode else ",", encode)
+        return _joined(value, _DELIMITERS.get(parameter.style, ","), "=" if explode else ",", encode)
     if is_list(value) and explode:
         return "".join(f";{name}={encode(scalar(item))}" for item in value)
     if is_mapping(value) and explode:
@@ -125,12 +125,11 @@ def _query_safe(text: str) -> str:
 
 def in_header(parameter: Parameter, value: object) -> str:
     """The value of a header, not percent-encoded. Raises UnsendableError for what would end the header."""
-    text = (
-        in_media(parameter.media, value)
-        if parameter.media
-        else _joined(value, ",", "=" if parameter.explode else ",", str)
-    )
-    if not text.isascii() or not text.isprintable():
+    assign, between = "=" if parameter.explode else ",", unquote(_DELIMITERS.get(parameter.style, ","))
+    text = in_media(parameter.media, value) if parameter.media else _joined(value, between, assign, str)
+    # The tab stands between values of 2.0 (`tsv`) only.
+    shown = _joined(value, "", assign, str) if between == "\t" and is_list(value) else text
+    if not shown.isascii() or not shown.isprintable():
         raise UnsendableError("a header may hold printable ASCII only, and no line breaks")
     return text
 

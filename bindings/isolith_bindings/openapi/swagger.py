@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _OF_A_PARAMETER = frozenset(
     {"name", "in", "required", "description", "allowEmptyValue", "collectionFormat", "$ref", "schema"}
 )
-_FORMATS = {"ssv": "spaceDelimited", "pipes": "pipeDelimited", "tsv": "tabDelimited"}
+_FORMATS = {"csv": "", "ssv": "spaceDelimited", "pipes": "pipeDelimited", "tsv": "tabDelimited"}
 _FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
@@ -28,20 +28,23 @@ def parameter(node: Node) -> Node:
     schema = {key: value for key, value in told.items() if key not in _OF_A_PARAMETER and not key.startswith("x-")}
     made: Tree = {key: told[key] for key in ("name", "in", "required", "description") if key in told}
     made["schema"] = schema
-    made.update(style_of(told))
+    made.update(style_of(node))
     return Node(made, node.document, node.pointer)
 
 
-def style_of(told: Tree) -> Tree:
-    """`style` and `explode` for a collection format; nothing where there is no list."""
+def style_of(node: Node) -> Tree:
+    """`style` and `explode` for a collection format; nothing where there is no list. Raises DefectError."""
+    told = node.mapping()
     if told.get("type") != "array":
         return {}
-    collection = told.get("collectionFormat", "csv")
-    if collection == "multi":
+    collection, repeats = told.get("collectionFormat", "csv"), told.get("in") in {"query", "formData"}
+    if collection == "multi" and repeats:
         return {"style": "form", "explode": True}
-    if told.get("in") in {"query", "formData"}:
-        return {"style": _FORMATS.get(str(collection), "form"), "explode": False}
-    return {"style": "simple", "explode": False}
+    if collection not in _FORMATS:
+        raise DefectError(
+            f"the parameter at {node.where} has `collectionFormat: {collection!r:.40}`, which it cannot have"
+        )
+    return {"style": _FORMATS[str(collection)] or ("form" if repeats else "simple"), "explode": False}
 
 
 def body(parameters: Iterable[Node], consumes: list[str], place: Node) -> Node | None:

@@ -25,9 +25,10 @@ def post(request_body: object, **more: object) -> dict[str, object]:
     )
 
 
-def get(*parameters: object, path: str = "/things", **more: object) -> dict[str, object]:
+def get(*parameters: object, path: str = "/things", openapi: str = "3.1.0", **more: object) -> dict[str, object]:
     return a_document(
-        {path: {"get": {"operationId": "read", "parameters": list(parameters), "responses": JSON_ANY, **more}}}
+        {path: {"get": {"operationId": "read", "parameters": list(parameters), "responses": JSON_ANY, **more}}},
+        openapi,
     )
 
 
