@@ -14,6 +14,7 @@ from isolith import code_mode as code_mode_module
 from isolith.calling import asking
 from isolith.durable import durable_runs
 from isolith.durable.history import History, load_history
+from isolith.errors import UsageError
 from isolith.journal.errors import AlreadyDecided, DigestMismatch
 
 if TYPE_CHECKING:
@@ -127,6 +128,17 @@ async def test_edited_arguments_are_what_is_sent(bank: CodeMode, ledger: Ledger)
     final = await bank.approve(outcome.execution_id, outcome.pending[0].call_id, arguments=arguments)
     assert final.value == [100, "paid 1 to c", 100]
     assert ("pay", ("c", 1)) in ledger.done
+
+
+async def test_arguments_that_the_method_would_refuse_decide_nothing(bank: CodeMode, ledger: Ledger) -> None:
+    paused = await bank.execute(ASYNC)
+    [call] = paused.pending
+    unfit: list[dict[str, object]] = [{"to": "b", "amount": "much"}, {"to": "b"}, {"to": "b", "amount": 1, "why": ""}]
+    for wrong in unfit:
+        with pytest.raises(UsageError, match=r"and waits on: bank\.pay"):
+            await bank.approve(paused.execution_id, call.call_id, arguments=wrong)
+    final = await bank.approve(paused.execution_id, call.call_id, arguments={"to": "b", "amount": 1})
+    assert (final.status, ledger.done[1]) == ("completed", ("pay", ("b", 1)))
 
 
 async def test_independent_calls_go_on_and_all_that_wait_are_pending_together(bank: CodeMode, ledger: Ledger) -> None:

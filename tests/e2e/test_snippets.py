@@ -183,6 +183,17 @@ async def test_only_what_completed_and_only_with_its_tests(code_mode: CodeMode, 
     assert snippet.state == "proposed"
 
 
+async def test_it_is_proven_by_what_it_asked_whatever_a_person_wrote_instead(done: Done, tmp_path: Path) -> None:
+    policy = Policy(preset="trusted", rules=(Rule(action="ask", match=("crm.note",)),))
+    async with CodeMode([crm_of(done)], journal=tmp_path / "journal.db", policy=policy) as careful:
+        paused = await careful.execute(REPORT, input={"team": "xy"})
+        said: dict[str, object] = {"text": "nothing of this"}
+        proven = await careful.approve(paused.execution_id, paused.pending[0].call_id, arguments=said)
+        assert done.notes == ["nothing of this"]
+        snippet = await careful.snippets.propose(proven.execution_id, "report", "Sum up the week.", who="ada")
+        assert (await careful.snippets.approve("report", snippet.version, who="bob")).state == "approved"
+
+
 async def test_a_method_that_has_changed(code_mode: CodeMode, done: Done, tmp_path: Path) -> None:
     await approved(code_mode)
 

@@ -104,7 +104,8 @@ class DurableRuns:
         """
         number = _number(execution_id, call_id)
         call = await self.journal.calls.get(execution_id, number)
-        said = encoded(call, verdict, Given(arguments, answer))
+        undoer = self._doors.undoer
+        said = encoded(call, verdict, Given(arguments, answer), None if undoer is None else undoer.catalog)
         seen = seen_digest(call, digest) if asked is None else digest or call.digest
         given = None if grant is None else with_call(call, grant, who, await self._principal(execution_id))
         answered = Answer(execution_id, number, seen, verdict, who, said, reason, asked or call.asked)

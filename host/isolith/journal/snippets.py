@@ -78,7 +78,8 @@ class Snippets:
             if row is None:
                 is_now = f"version {version} of snippet {name} is {found['state']}"
                 by = f" by {found['reviewed_by']}" if found["reviewed_by"] else ""
-                raise WrongStatus(f"{is_now}{by}: it cannot become {state}", found["state"])
+                cannot = "already" if found["state"] == state else f"and cannot become {state}"
+                raise WrongStatus(f"{is_now}{by} {cannot}", found["state"])
             return snippet_of(row)
 
         return await self._store.write(work, hard=True)

@@ -74,7 +74,8 @@ def to_file(snippet: Snippet) -> str:
     )
     # ASCII, so that no character of a description can look like the end of a line to an editor.
     told = json.dumps(header.model_dump(), indent=2, ensure_ascii=True)
-    return "\n".join([_BEGIN, *(f"# {line}" for line in told.split("\n")), _END, snippet.code])
+    text = "\n".join([_BEGIN, *(f"# {line}" for line in told.split("\n")), _END, snippet.code])
+    return text if text.endswith("\n") else f"{text}\n"
 
 
 def from_file(text: str, who: str) -> tuple[NewSnippet, bool]:
@@ -83,6 +84,8 @@ def from_file(text: str, who: str) -> tuple[NewSnippet, bool]:
         raise UsageError(f"the file has {len(text):,} characters; a snippet has at most {MAX_FILE:,}")
     header, code = _read(text.replace("\r\n", "\n"))
     schema, methods = json.dumps(header.input, sort_keys=True), json.dumps(header.methods, sort_keys=True)
+    read = [each for each in (code, code.rstrip("\n")) if content_hash(each, schema, methods) == header.hash]
+    code = read[0] if read else code  # a line end at the end of a file, an editor's or ours, is no change
     new = NewSnippet(
         name=header.name,
         description=header.description,
@@ -95,7 +98,7 @@ def from_file(text: str, who: str) -> tuple[NewSnippet, bool]:
         tests=json.dumps(header.tests),
         tool=header.tool,
     )
-    return new, header.hash is not None and content_hash(code, schema, methods) != header.hash
+    return new, header.hash is not None and not read
 
 
 def _read(text: str) -> tuple[Header, str]:

@@ -147,6 +147,9 @@ async def test_a_file_and_back(journal: Journal) -> None:
     compile(text, "week.py", "exec", flags=0x2000)  # top-level await: an editor reads it as Python
     assert from_file(text.replace("len(rows)", "rows"), "carl")[1]
     assert not from_file(text.replace("\n", "\r\n"), "carl")[1]
+    for end in (text, text.rstrip("\n"), f"{text}\n"):
+        assert (from_file(end, "carl")[0].code, from_file(end, "carl")[1]) == (snippet.code, False)
+    assert text.endswith(f"{snippet.code}\n")
 
 
 @pytest.mark.parametrize(
