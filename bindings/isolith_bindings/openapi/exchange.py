@@ -40,7 +40,7 @@ async def send(
     content = redact_bytes(response.content, attachment.secrets, cut=longer)
     file = response.file
     if file is not None and attachment.secrets:
-        file = await asyncio.to_thread(redact_file, file, attachment.secrets, cut=response.truncated)
+        file = await asyncio.to_thread(redact_file, file, attachment.secrets, cut=response.truncated or response.cut)
     cleared = replace(response, headers=headers, content=content, file=file)
     if not 200 <= response.status < 300:
         raise failure(plan, cleared)

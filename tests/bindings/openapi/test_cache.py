@@ -13,6 +13,7 @@ from tests.bindings.openapi.loopback import Reply, serving
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.check import check
 from isolith_bindings.openapi import OpenApi, loading, signatures
+from isolith_bindings.openapi import cache as kept
 from isolith_bindings.openapi.operations import compile_document
 from isolith_bindings.policy import as_policy, govern
 from isolith_bindings.schema import stubs
@@ -73,6 +74,16 @@ def test_a_document_that_changed_is_made_anew_and_the_same_one_is_not(tmp_path: 
     assert len(made) == 2
     path.write_bytes(document("a"))
     assert list(read(path, cache).methods) == ["a"]
+    assert len(made) == 2
+
+
+def test_what_another_code_made_is_made_anew(tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The form of what is kept is that of the code which made it."""
+    path, cache = tmp_path / "api.json", tmp_path / "kept"
+    path.write_bytes(document("a"))
+    read(path, cache)
+    monkeypatch.setattr(kept, "shape", lambda: "another")
+    assert [list(read(path, cache).methods) for _ in range(2)] == [["a"], ["a"]]
     assert len(made) == 2
 
 
