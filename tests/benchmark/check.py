@@ -1,25 +1,33 @@
 """What the check costs: a script of a hundred lines against a thousand tools. Prints numbers; asserts nothing.
 
-CPU time, so that what else the machine does is left out. Of a type checker, where one is installed, the CPU time of its
-process and of writing the stubs, for a script that is new and for one that was checked before.
+CPU time of this process and of `ty`, where it is installed, so that what else the machine does is left out; beside it
+the time that passes. Of our own pass the ratio to compiling the same script, of `ty` that to `ty check` by itself, a
+process for each script, on the same files.
 
 python tests/benchmark/check.py
 """
 
 from __future__ import annotations
 
+import gc
 import resource
 import statistics
+import subprocess
 import time
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isolith.run.type_checker import type_checker, types_of
+from isolith.run.type_folder import TypeFolder
+from isolith.run.type_servers import servers
+from isolith.run.type_stubs import SCRIPT, files
 from isolith_bindings.check import check
 from isolith_bindings.connector import JsonSchema, Method
 from isolith_bindings.testing import RecordingConnector
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from isolith.run.type_checker import TypeChecker
 
@@ -76,52 +84,119 @@ def script(misspelt: int) -> str:
     return "\n".join([*lines, "    return total", "await main()"]) + "\n" * 5
 
 
+@dataclass(frozen=True)
+class Took:
+    """Milliseconds of CPU and of the clock, a pair for each time."""
+
+    times: tuple[tuple[float, float], ...]
+
+    @property
+    def cpu(self) -> float:
+        """The median."""
+        return statistics.median(cpu for cpu, _ in self.times)
+
+    def __str__(self) -> str:
+        clock = [passed for _, passed in self.times]
+        worst = max(cpu for cpu, _ in self.times)
+        return f"{self.cpu:.1f} ms CPU (worst {worst:.1f}), {statistics.median(clock):.1f} ms (best {min(clock):.1f})"
+
+
+def took(work: Callable[[int], object], runs: int = _RUNS) -> Took:
+    """What something costs, told how often it was done before; the collector's full passes are left out."""
+    times: list[tuple[float, float]] = []
+    gc.collect()
+    gc.freeze()
+    for number in range(runs):
+        spent, begun = _cpu(), time.perf_counter()
+        work(number)
+        times.append((_cpu() - spent, (time.perf_counter() - begun) * 1e3))
+    gc.unfreeze()
+    return Took(tuple(times))
+
+
+def _cpu() -> float:
+    """Of this process, of those it has ended, and, on Linux, of `ty` that waits for its next script."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    threads = [path for server in servers.waiting for path in Path(f"/proc/{server.pid}/task").glob("*/schedstat")]
+    waiting = sum(int(path.read_text().split()[0]) for path in threads) / 1e6
+    return (time.process_time() + ended.ru_utime + ended.ru_stime) * 1e3 + waiting
+
+
 def measure(connectors: int, misspelt: int) -> str:
-    """One case, in words."""
-    tools = thousand(connectors)
-    text = script(misspelt)
+    """Our own pass, in words."""
+    tools, text = thousand(connectors), script(misspelt)
     found = len(check(text, tools).findings)
-    took: list[float] = []
-    for _ in range(_RUNS):
-        begun = time.process_time()
-        check(text, tools)
-        took.append((time.process_time() - begun) * 1e3)
+    compiled = f"async def main():\n{text}".replace("\n", "\n    ")
+    plain = took(lambda _: compile(compiled, "script", "exec"))
+    ours = took(lambda _: check(text, tools))
     lines = text.count("\n") + 1
     return (
-        f"{lines} lines, 1,000 tools in {connectors} connector(s), {found} finding(s): "
-        f"median {statistics.median(took):.1f} ms, worst {max(took):.1f} ms"
+        f"{lines} lines, 1,000 tools in {connectors} connector(s), {found} finding(s): {ours}; "
+        f"{ours.cpu / plain.cpu:.1f} times compiling it"
     )
 
 
-def measure_types(connectors: int) -> str:
-    """What `ty` costs beside a run, in words."""
-    checker = type_checker("auto")
-    if checker is None or not checker.fast:
-        return "ty is not installed: isolith[check]"
+def measure_types(connectors: int, checker: TypeChecker) -> list[str]:
+    """What `ty` costs beside it, in words."""
     tools, text = thousand(connectors), script(0)
-    new = [_of_types(f"{text}# {number}", tools, checker) for number in range(_RUNS)]
-    again = [_of_types(text, tools, checker) for _ in range(_RUNS)][1:]
-    return (
-        f"ty beside it, 1,000 tools in {connectors} connector(s): a new script median {statistics.median(new):.0f} ms, "
-        f"at best {min(new):.0f} ms; one that was checked before {statistics.median(again):.0f} ms"
-    )
+    others = [{**tools, "hub": other} for other in (thousand(connectors)["hub"] for _ in range(_RUNS))]
+    read = dict(files(text, tools, synchronous=False))
+
+    def first(number: int) -> None:
+        servers.close()
+        types_of(f"{text}# first {number}", tools, checker, synchronous=False)
+
+    costs = {
+        "the first script of a process": took(first, 10),
+        "a new script": took(lambda number: types_of(f"{text}# {number}", tools, checker, synchronous=False)),
+        "a new script with other tools": took(
+            lambda number: types_of(f"{text}# other {number}", _other(others[number]), checker, synchronous=False)
+        ),
+        "one that was checked before": took(lambda _: types_of(f"{text}# 0", tools, checker, synchronous=False)),
+        "our pass and ty, a new script": took(lambda number: _both(f"{text}# both {number}", tools, checker)),
+        "the same with ten misspelt": took(lambda number: _both(f"{script(10)}# both {number}", tools, checker)),
+    }
+    servers.close()
+    alone = took(lambda _: _alone(read, checker), 10)
+    lines = [f"  {what}: {cost}; {cost.cpu / alone.cpu:.2f} of `ty check`" for what, cost in costs.items()]
+    return [f"ty, 1,000 tools in {connectors} connector(s); `ty check` by itself: {alone}", *lines]
 
 
-def _of_types(text: str, tools: Mapping[str, RecordingConnector], checker: TypeChecker) -> float:
-    """Milliseconds of CPU, of this process and of the one it starts."""
-    begun, before = time.process_time(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    types_of(text, tools, checker, synchronous=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return (time.process_time() - begun + spent) * 1e3
+def _both(text: str, tools: dict[str, RecordingConnector], checker: TypeChecker) -> None:
+    report = check(text, tools)
+    types_of(text, tools, checker, synchronous=report.synchronous)
+
+
+def _other(tools: dict[str, RecordingConnector]) -> dict[str, RecordingConnector]:
+    """The same names with other results."""
+    hub = tools["hub"]
+    key = f"k{id(hub)}"
+    returns: JsonSchema = {**_RETURNS, "items": {"type": "object", "properties": {key: {"type": "integer"}}}}
+    hub.methods = {
+        name: Method(name, method.original, "", _PARAMETERS, returns, method.signature)
+        for name, method in hub.methods.items()
+    }
+    return tools
+
+
+def _alone(read: dict[str, str], checker: TypeChecker) -> None:
+    folder = TypeFolder()
+    folder.hold(read)
+    command = [checker.command, "check", "--output-format", "concise", SCRIPT]
+    subprocess.run(command, cwd=folder.path, capture_output=True, check=False)
+    folder.close()
 
 
 def main() -> None:
-    """Print the median and the worst of each case."""
+    """Print each case."""
+    checker = type_checker("auto")
     for connectors in (1, 20):
         for misspelt in (0, 1, 10):
             print(measure(connectors, misspelt))
-        print(measure_types(connectors))
+        if checker is not None and checker.fast:
+            print("\n".join(measure_types(connectors, checker)))
+        else:
+            print("ty is not installed: isolith[check]")
 
 
 if __name__ == "__main__":

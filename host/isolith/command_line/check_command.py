@@ -6,8 +6,10 @@ image is on this machine already, the guest is asked; it parses inside the wall 
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -26,7 +28,7 @@ from isolith.visible import visible
 from isolith_runtime.image.builder import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from isolith.command_line.terminal import Terminal
     from isolith.json_form import JsonValue
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 Place = tuple[str, int, int]
 """What a parser says, and the line and column it says it of."""
+Ask = Callable[[str], Awaitable[Place | None]]
+"""How the guest is asked to parse a text."""
 
 _PARSE = """
 import ast
@@ -77,12 +81,13 @@ async def check_script(
     source: str | bytes,
     connectors: Mapping[str, Connector],
     max_bytes: int,
-    ask: Callable[[str], Awaitable[Place | None]] | None,
+    guest: Callable[[], Ask | None],
     types: TypeChecker | None = None,
 ) -> Checked:
     """Everything that is wrong with one script.
 
-    `ask` has the guest parse a text; None where there is no guest. `types` is asked as well.
+    `guest` gives what has the guest parse a text, None where there is none; it is only called where it is needed, for
+    to find one takes longer than the check. `types` is asked as well.
     """
     prepared = prepare(source, max_bytes)
     if not isinstance(prepared, Prepared):
@@ -90,7 +95,7 @@ async def check_script(
     report = await look(prepared.text, connectors)
     doubtful = not report.looked or any(finding.kind == "syntax" for finding in report.findings)
     if doubtful:
-        return await _of_doubtful(name, prepared, report, ask)
+        return await _of_doubtful(name, prepared, report, guest())
     findings = (*report.findings, *await _typed(prepared, connectors, report, types))
     errors = [diagnostic(finding, prepared, warning=False) for finding in findings if finding.certain]
     warnings = [diagnostic(finding, prepared, warning=True) for finding in findings if not finding.certain]
@@ -108,9 +113,7 @@ async def _typed(
     return [finding for finding in await anyio.to_thread.run_sync(ask) if finding.line not in lines]
 
 
-async def _of_doubtful(
-    name: str, script: Prepared, report: Report, ask: Callable[[str], Awaitable[Place | None]] | None
-) -> Checked:
+async def _of_doubtful(name: str, script: Prepared, report: Report, ask: Ask | None) -> Checked:
     """A script that this process could not parse."""
     here = next(((found.message, found.line, found.column) for found in report.findings), None)
     foreign = not_a_script(script.text) if here is not None else None
@@ -158,9 +161,13 @@ async def check_all(
     Raises UsageError for a type checker that is named and not there.
     """
     checker = type_checker(types)
-    ask = parse_in_guest if open_store().info().image is not None else None
-    found = [await check_script(name, source, connectors, max_bytes, ask, checker) for name, source in sources]
+    guest = functools.cache(_guest)
+    found = [await check_script(name, source, connectors, max_bytes, guest, checker) for name, source in sources]
     return found if connectors else [_of_nothing(checked) for checked in found]
+
+
+def _guest() -> Ask | None:
+    return parse_in_guest if open_store().info().image is not None else None
 
 
 _NOTHING = "nothing is connected: say what the script calls with `--connect FILE`, or `--config FILE`"

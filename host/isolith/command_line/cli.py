@@ -45,6 +45,7 @@ from isolith.run.checking import CheckMode  # noqa: TC001 - Typer reads the anno
 from isolith.run.normalize import Prepared, prepare
 from isolith.run.self_test import trip_limits
 from isolith.run.supply import get_supply
+from isolith.run.type_checker import get_ready
 from isolith.testing.command import run_all
 from isolith.tokens import command as tokens_command
 from isolith_bindings.description import Detail  # noqa: TC001 - Typer reads the annotations
@@ -229,6 +230,8 @@ def check(
     config = command.read_configuration(configured)
     decided = command.policy_of(policy, config)
     sources = [(name, read_script(name, Budgets().script_bytes)) for name in scripts]
+    if specs or config:
+        get_ready(types)
 
     async def use(connectors: list[Connector]) -> list[Checked]:
         known = command.catalog_of(connectors, decided).connectors

@@ -15,12 +15,17 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
+import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from isolith.errors import UsageError
+from isolith.run.type_folder import TypeFolder
+from isolith.run.type_remark import Remark, remark_of
+from isolith.run.type_server import NoAnswer
+from isolith.run.type_servers import servers
 from isolith.run.type_stubs import FIRST, SCRIPT, files, named_connectors
 from isolith_bindings.check import Finding
 
@@ -36,22 +41,12 @@ Types = Literal["auto", "ty", "pyright", "mypy", "off"]
 TIMEOUT_S = 20.0
 """Seconds it may take where somebody waits for nothing else."""
 RUN_TIMEOUT_S = 0.5
-"""Seconds that ty may take beside a run; it takes about a tenth of one, most of them to read Python's own stubs."""
+"""Seconds that ty may take beside a run; it takes a few thousandths, and for the first script some hundredths more."""
 _MAX_KNOWN = 1_000
 _MAX_KEPT = 100
 _known: collections.OrderedDict[bytes, tuple[Finding, ...]] = collections.OrderedDict()
 """What was said of the same files before, by their digest: an agent runs the same script again and again."""
 _LEAST = FIRST.count("\n")
-
-
-@dataclass(frozen=True)
-class _Said:
-    """One thing a checker says, at a line and column of the file it read."""
-
-    line: int
-    column: int
-    message: str
-    rule: str
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,7 @@ class _Dialect:
     """
 
     command: tuple[str, ...]
-    read: Callable[[str], Iterator[_Said]]
+    read: Callable[[str], Iterable[Remark]]
     kept: frozenset[str]
     arguments: str
     certain: re.Pattern[str]
@@ -106,15 +101,22 @@ def types_of(
     """What a checker says of a script; nothing where it cannot be asked. Blocks, runs nothing of it."""
     if "__future__" in text or not named_connectors(text, connectors):  # the first stands where our own line does
         return ()
-    read = list(files(text, connectors, synchronous=synchronous))
+    read = dict(files(text, connectors, synchronous=synchronous))
     key = hashlib.sha256(json.dumps([checker.name, checker.command, read]).encode()).digest()
     found = _known.get(key)
     if found is None:
-        output = _asked(checker, read, timeout_s)
-        found = () if output is None else tuple(_findings(checker.name, output))
-        if output is not None and len(found) <= _MAX_KEPT:
+        remarks = _remarks(checker, read, timeout_s)
+        found = () if remarks is None else tuple(_findings(checker.name, remarks))
+        if remarks is not None and len(found) <= _MAX_KEPT:
             _keep(key, found)
     return found
+
+
+def get_ready(wanted: Types) -> None:
+    """Begin what a checker needs before its first script, beside what is done meanwhile; as `type_checker` raises."""
+    checker = type_checker(wanted)
+    if checker is not None and checker.fast:
+        threading.Thread(target=servers.get_ready, args=(checker.command,), daemon=True).start()
 
 
 def _keep(key: bytes, found: tuple[Finding, ...]) -> None:
@@ -123,35 +125,50 @@ def _keep(key: bytes, found: tuple[Finding, ...]) -> None:
         _known.popitem(last=False)
 
 
-def _asked(checker: TypeChecker, read: Iterable[tuple[str, str]], timeout_s: float) -> str | None:
+def _remarks(checker: TypeChecker, read: dict[str, str], timeout_s: float) -> list[Remark] | None:
     """What it says of these files; None where it did not come to say it."""
-    with tempfile.TemporaryDirectory(prefix="isolith-check-") as folder:
-        for name, content in read:
-            (Path(folder) / name).write_text(content, encoding="utf-8")
-        (Path(folder) / "ty.toml").touch()  # so that no configuration above it counts
+    until = time.monotonic() + timeout_s
+    if checker.fast:
+        stubs = {name: content for name, content in read.items() if name != SCRIPT}
         try:
-            done = subprocess.run(  # noqa: S603 - a fixed command; the script is a file to it
-                [checker.command, *_DIALECTS[checker.name].command, SCRIPT],
-                cwd=folder,
-                # Nothing of ours that it has no use for. Pyright keeps what it runs on in the user's cache folder.
-                env={"HOME": str(Path.home()) if checker.name == "pyright" else folder, "PATH": _path()},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=timeout_s,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-    return done.stdout.decode(errors="replace") if done.returncode in {0, 1} else None
+            return servers.ask(checker.command, read[SCRIPT], stubs, timeout_s)
+        except NoAnswer as none:
+            if none.late:
+                return None
+    return _asked_once(checker, read, until - time.monotonic())
+
+
+def _asked_once(checker: TypeChecker, read: dict[str, str], timeout_s: float) -> list[Remark] | None:
+    """The same from a process that is there for it alone."""
+    folder = TypeFolder()
+    try:
+        folder.hold(read)
+        done = subprocess.run(  # noqa: S603 - a fixed command; the script is a file to it
+            [checker.command, *_DIALECTS[checker.name].command, SCRIPT],
+            cwd=folder.path,
+            # Nothing of ours that it has no use for. Pyright keeps what it runs on in the user's cache folder.
+            env={"HOME": str(Path.home() if checker.name == "pyright" else folder.path), "PATH": _path()},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    finally:
+        folder.close()
+    if done.returncode not in {0, 1}:
+        return None
+    return list(_DIALECTS[checker.name].read(done.stdout.decode(errors="replace")))
 
 
 def _path() -> str:
     return os.environ.get("PATH", "")
 
 
-def _findings(name: Name, output: str) -> Iterator[Finding]:
+def _findings(name: Name, remarks: Iterable[Remark]) -> Iterator[Finding]:
     dialect = _DIALECTS[name]
-    for said in dialect.read(output):
+    for said in remarks:
         if said.line <= _LEAST or said.rule not in dialect.kept or _NOT_KEPT.search(said.message):
             continue
         if said.rule == dialect.arguments and not dialect.certain.search(said.message):
@@ -169,24 +186,20 @@ _TY = re.compile(rf"{_FILE}:(?P<line>\d+):(?P<column>\d+): (?:error|warning)\[(?
 _MYPY = re.compile(rf"{_FILE}:(?P<line>\d+):(?P<column>\d+): error: (?P<message>.*)  \[(?P<rule>[\w-]+)\]")
 
 
-def _by_line(pattern: re.Pattern[str]) -> Callable[[str], Iterator[_Said]]:
-    def read(output: str) -> Iterator[_Said]:
+def _by_line(pattern: re.Pattern[str]) -> Callable[[str], Iterable[Remark]]:
+    def read(output: str) -> Iterator[Remark]:
         for found in filter(None, map(pattern.fullmatch, output.splitlines())):
-            yield _Said(int(found["line"]), int(found["column"]), found["message"], found["rule"])
+            yield Remark(int(found["line"]), int(found["column"]), found["message"], found["rule"])
 
     return read
 
 
-def _read_pyright(output: str) -> Iterator[_Said]:
-    """Its JSON, in which lines and columns begin with 0."""
+def _read_pyright(output: str) -> list[Remark]:
     try:
         told = cast("dict[str, list[dict[str, object]]]", json.loads(output))["generalDiagnostics"]
-        for one in told:
-            start = cast("dict[str, dict[str, int]]", one["range"])["start"]
-            message = str(one["message"]).partition("\n")[0]
-            yield _Said(start["line"] + 1, start["character"] + 1, message, str(one.get("rule", "")))
+        return [remark_of(one, "rule") for one in told]
     except (ValueError, KeyError, TypeError):
-        return
+        return []
 
 
 _DIALECTS: dict[Name, _Dialect] = {

@@ -27,7 +27,14 @@ def guest_says(place: Place | None) -> Callable[[str], Awaitable[Place | None]]:
 
 
 async def checked(text: str | bytes, ask: Callable[[str], Awaitable[Place | None]] | None = None) -> Checked:
-    return await check_script("s.py", text, shop(), 100_000, ask)
+    return await check_script("s.py", text, shop(), 100_000, lambda: ask)
+
+
+async def test_the_guest_is_looked_for_only_where_it_is_to_be_asked() -> None:
+    looked: list[None] = []
+    for text, times in (("await crm.list_contacts()\ncrm.nope()", 0), ("x = = 1", 1)):
+        await check_script("s.py", text, shop(), 10_000, lambda: looked.append(None))
+        assert len(looked) == times
 
 
 @pytest.mark.parametrize("script", scripts("broken"), ids=lambda script: script.name)
