@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from isolith.json_form import to_json_text
-from isolith.visible import visible
+from isolith.visible import visible, visible_in_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,8 +66,9 @@ class Terminal:
         """What the commands that answer have to be given to find the journal."""
 
     def write(self, text: str) -> None:
-        """One line of result, as it is, at once."""
-        self.out.file.write(f"{text}\n")
+        """One line of result, at once: as it is, but for control characters where a person looks at it."""
+        shown = visible_in_json(text) if self.out.is_terminal else text
+        self.out.file.write(f"{shown}\n")
         self.out.file.flush()
 
     def say(self, text: str, style: str = "") -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from isolith.command_line.terminal import Terminal
+from isolith.json_form import to_json_text
 from isolith.outcome import ArtifactRecord, CallRecord, Diagnostic, Outcome, PendingCall, Usage
 from isolith.visible import visible
 
@@ -168,6 +170,22 @@ def test_what_a_script_logs_is_shown_and_not_obeyed() -> None:
 def test_a_text_on_a_terminal_is_shown_and_not_obeyed() -> None:
     out, _ = on_screen(completed("a\x1b]0;title\x07\nb", value_type="str"))
     assert out == "a\\x1b]0;title\\x07\nb\n"
+
+
+def test_a_document_on_a_terminal_is_not_obeyed_and_still_says_the_same() -> None:
+    said = {"text": "a\x1b[2J\u202eb\x9b31m\u2066", "name": "名"}
+    screen, pipe = Screen(), io.StringIO()
+    for out in (screen, pipe):
+        Terminal(out, io.StringIO()).write(to_json_text(said))
+    assert json.loads(screen.getvalue()) == json.loads(pipe.getvalue()) == said
+    assert screen.getvalue() == '{"text": "a\\u001b[2J\\u202eb\\u009b31m\\u2066", "name": "名"}\n'
+    assert "\x9b" in pipe.getvalue()
+
+
+def test_the_code_that_somebody_reviews_shows_what_is_hidden_in_it() -> None:
+    screen = Screen()
+    Terminal(screen, io.StringIO()).write("if admin:\u202e # \u2066 return\n\tpass\r")
+    assert screen.getvalue() == "if admin:\\u202e # \\u2066 return\n\tpass\\u000d\n"
 
 
 def test_visible_keeps_what_people_write() -> None:
