@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -205,6 +206,7 @@ def test_it_ends_with_this_process_however_that_ends(pytestconfig: pytest.Config
     pid, folder, _, _ = done.stdout.split()
     until(lambda: gone(int(pid)))
     assert Path(folder).exists() == killed  # nobody is left who could remove it: stubs, and no script
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_a_fork_of_this_process_leaves_it_alone(pytestconfig: pytest.Config) -> None:
