@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import wasmtime
 
-from isolith_runtime import capi, paging, syscalls
+from isolith_runtime import capi, paging, promptness, syscalls
 from isolith_runtime.errors import ImageBuildError
 from isolith_runtime.pulse import Pulse
 
@@ -111,6 +111,7 @@ class Ticker:
             thread.join()
 
     def _tick(self) -> None:
+        promptness.ask_for()
         pulse = Pulse(self._epoch.FUNCTION, self._epoch.handle, TICK_S)
         pause = _SLOW_TICK_S if pulse.runs else TICK_S
         idle = 0.0
