@@ -195,6 +195,23 @@ def test_multipart_in_multipart() -> None:
     assert "`body[1][0]`" in refused(post(NESTED), "make", body=[[], [{"a": 1}, "b", b""]]).message
 
 
+def test_a_field_of_a_form_may_be_multipart_itself() -> None:
+    schema = {"type": "object", "properties": {"files": {"type": "array", "items": {"type": "string"}}, "n": {}}}
+    encoding = {"files": {"contentType": "multipart/mixed", "itemEncoding": {"contentType": "text/csv"}}}
+    got = sent(post(body("multipart/form-data", schema, encoding=encoding)), "make", files=["a", "b"], n=1)
+    (head, files), (_, number) = found_in(got)
+    assert head["content-disposition"] == 'form-data; name="files"'
+    csv = {"content-type": "text/csv; charset=utf-8"}
+    assert (files, number) == ([(csv, b"a"), (csv, b"b")], b"1")
+
+
+def test_data_that_has_no_form_in_the_type_of_its_part_says_so() -> None:
+    media = {"multipart/mixed": {"itemEncoding": {"contentType": "application/xml"}}}
+    document = post({"required": True, "content": media})
+    assert "a part of application/xml is given as text" in refused(document, "make", body=[{"a": 1}]).message
+    assert sent(document, "make", body=["<a/>"]).body.count(b"\r\n\r\n<a/>\r\n") == 1
+
+
 def test_a_stream_of_parts_is_any_number_of_them() -> None:
     """The example "Streaming Multipart"."""
     pictures = {"multipart/mixed": {"itemSchema": {}, "itemEncoding": {"contentType": "image/jpg"}}}
