@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.check.fits import Fitting, Misfit, resolve
 from isolith_bindings.check.literals import HOLE, Hole, literal
+from isolith_bindings.cuts import mark_in
 from isolith_bindings.names import did_you_mean
 from isolith_bindings.rendering import one_of
 
@@ -64,6 +65,9 @@ def given(node: ast.Call, tool: str, known: Callable[[ast.expr], object]) -> Giv
 
 def problem(arguments: Given, method: Method, tool: str) -> Problem | None:
     """What is wrong with them for this method, in the words of the connector that would refuse them."""
+    cut = _cut(arguments, tool)
+    if cut is not None:
+        return cut
     parameters = _object(method.parameters)
     if parameters is None:
         return None
@@ -83,6 +87,19 @@ def problem(arguments: Given, method: Method, tool: str) -> Problem | None:
     listed = f"{'; '.join(shown[:_MAX_PROBLEMS])}{more}"
     end = "" if listed.endswith("?") else "."
     return Problem(f"{tool}: {listed}{end} {takes}", certain=bool(certain), hint=hint)
+
+
+def _cut(arguments: Given, tool: str) -> Problem | None:
+    """That something was pasted from a value that was cut when it was shown. Only what is written out is judged."""
+    for name, value in arguments.values.items():
+        mark = mark_in(value)
+        if mark is not None:
+            message = f"{tool}: {name} holds `{mark}`, which stands for what was left out when a value was shown."
+            hint = (
+                "what was shown is not all of it: have the script get the whole value, and pass that on in a variable"
+            )
+            return Problem(message, certain=True, hint=hint, at_once=True)
+    return None
 
 
 def _place(method: Method, argument: str = "") -> str:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import cast
 
 from isolith.json_form import to_json_text
+from isolith_bindings.cuts import MORE_KEYS, more_characters, more_items, more_keys
 from isolith_bindings.tokens import fits
 
 PARTS_PER_TOKEN = 4
@@ -56,14 +57,14 @@ class _Cutting:
         if isinstance(value, Mapping):
             pairs = islice(cast("Mapping[object, object]", value).items(), self._items)
             kept = {key: self.cut(item, depth - 1) for key, item in pairs}
-            return kept if left_out <= 0 else {**kept, "…": f"{left_out:,} more keys"}
+            return kept if left_out <= 0 else {**kept, MORE_KEYS: more_keys(left_out)}
         shown = [self.cut(item, depth - 1) for item in islice(whole, self._items)]
-        return shown if left_out <= 0 else [*shown, f"… {left_out:,} more items"]
+        return shown if left_out <= 0 else [*shown, more_items(left_out)]
 
 
 def _cut_atom(value: object, text: int) -> object:
     if isinstance(value, str) and len(value) > text:
-        return f"{value[:text]}… (+{len(value) - text:,} characters)"
+        return f"{value[:text]}{more_characters(len(value) - text)}"
     if isinstance(value, (bytes, bytearray)) and len(value) > text:
         return f"<{len(value):,} bytes>"
     if isinstance(value, int) and value.bit_length() > text * 4:

@@ -7,9 +7,12 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.bindings.check.corpus import shop
 
 from isolith.json_form import to_json_text
 from isolith.run.shortening import shorten
+from isolith_bindings.check import check
+from isolith_bindings.cuts import mark_in
 from isolith_bindings.tokens import count
 
 DATA = st.recursive(
@@ -62,3 +65,14 @@ def test_the_work_does_not_grow_with_what_is_cut_off() -> None:
     begun = time.perf_counter()
     shorten(shared, 100)
     assert time.perf_counter() - begun < 5
+
+
+@pytest.mark.parametrize("value", [list(range(10_000)), "x" * 100_000, {str(each): each for each in range(10_000)}])
+def test_what_was_cut_is_known_where_it_is_pasted_back(value: object) -> None:
+    shown = shorten(value, 200)
+    assert mark_in(shown) is not None
+    report = check(f"await notes.put(key='a', value={shown!r})", shop())
+    assert report.fatal is not None
+    assert (report.fatal.kind, report.fatal.line) == ("invalid_arguments", 1)
+    assert "which stands for what was left out" in report.fatal.message
+    assert check(f"await notes.put(key='a', value={shown!r}[:1])", shop()).findings == ()
