@@ -77,16 +77,26 @@ def contents(node: Node, schemas: Schemas, *, answer: bool = False) -> tuple[tup
     uses: frozenset[str] = frozenset()
     for name, entry in node.entries("content"):
         content = schemas.resolve(entry)  # a reference to one of `components/mediaTypes`, since 3.2
-        item, whole = content.get("itemSchema"), content.get("schema")
-        written = item or whole
-        schema, used = schemas.convert(written) if written else (None, frozenset[str]())
-        uses |= used
+        item, used = _converted(content.get("itemSchema"), schemas)
+        schema, used_by_all = _converted(content.get("schema"), schemas)
+        uses |= used | used_by_all
         stream = item is not None
-        if not stream and kind(name) in _LISTED:
+        if item is not None:
+            schema, stream = _with_items(item, schema)
+        elif kind(name) in _LISTED:
             schema, stream = _listed(name, schema, schemas)
         media = Media(name, schema, encodings.parts(content, name, schemas), stream)
         found.append(replace(media, told=parts.told(media, schemas.definitions, answer=answer)))
     return tuple(sorted(found, key=_rank)), uses
+
+
+def _converted(node: Node | None, schemas: Schemas) -> tuple[Schema | None, frozenset[str]]:
+    return schemas.convert(node) if node else (None, frozenset())
+
+
+def _with_items(item: Schema, whole: Schema | None) -> tuple[Schema, bool]:
+    """The schema of each item; with one of them all beside it, that of a list for which both count."""
+    return (item, True) if whole is None else ({"type": "array", "items": item, "allOf": [whole]}, False)
 
 
 def _listed(media: str, schema: Schema | None, schemas: Schemas) -> tuple[Schema | None, bool]:

@@ -50,7 +50,8 @@ def _in_form(found: Found, content: Node, schemas: Schemas) -> Found:
 
 
 def _one(node: Node, around: str, schemas: Schemas, depth: int) -> Encoding:
-    told = node.mapping()
+    styled = kind(around) == "form" or essence(around) == FORM_DATA  # in any other body these are to be ignored
+    told = node.mapping() if styled else {}
     style, explode, reserved = told.get("style"), told.get("explode"), told.get("allowReserved")
     if style is not None and style not in get_args(Style):
         raise DefectError(f"the encoding at {node.where} has `style: {style!r:.40}`, which is none")

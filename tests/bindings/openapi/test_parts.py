@@ -368,7 +368,6 @@ def test_a_style_makes_parts_without_anything_encoded() -> None:
         ({"encoding": {"a": {}}, "prefixEncoding": [{}]}, "only one can be"),
         ({"prefixEncoding": {}}, "should be a list"),
         ({"itemEncoding": []}, "should be a mapping"),
-        ({"encoding": {"a": {"style": "nonsense"}}}, "`style: 'nonsense'`"),
         ({"itemEncoding": {"headers": {"X-A": {"style": "form", "schema": {}}}}}, "`style: form`"),
         ({"itemEncoding": {"headers": {"X-A": {"schema": {"$ref": "#/nowhere"}}}}}, "leads nowhere"),
     ],
@@ -378,6 +377,15 @@ def test_an_encoding_that_cannot_be_meant_costs_its_operation(media: dict[str, A
     api = compiled(json.dumps(post(body("multipart/mixed", schema, **media))).encode())
     assert list(api.excluded) == ["make"]
     assert told in api.excluded["make"]
+
+
+def test_a_style_is_for_forms_only_and_one_that_is_none_is_said() -> None:
+    schema, encoding = {"type": "object", "properties": {"a": {"type": "array"}}}, {"a": {"style": "nonsense"}}
+    for media in ("multipart/form-data", "application/x-www-form-urlencoded"):
+        api = compiled(json.dumps(post(body(media, schema, encoding=encoding))).encode())
+        assert "`style: 'nonsense'`" in api.excluded["make"]
+    got = sent(post(body("multipart/mixed", schema, encoding=encoding)), "make", a=[1, 2])
+    assert [content for _, content in found_in(got)] == [b"1", b"2"]
 
 
 def test_an_encoding_is_for_forms_and_multipart_only() -> None:

@@ -245,6 +245,18 @@ def test_schema_is_that_of_all_items_where_it_is_a_list() -> None:
     assert sent(of_each, "make", body=[{"level": 1}, {"level": 2}]).body == b'{"level":1}\n{"level":2}\n'
 
 
+def test_both_schemas_count_where_there_are_both() -> None:
+    both = {"itemSchema": ENTRY, "schema": {"type": "array", "maxItems": 1}}
+    document = post(
+        {"required": True, "content": {"application/jsonl": both}},
+        responses={"200": {"content": {"application/jsonl": both}}},
+    )
+    assert result_of(document) == "list[MakeResultItem]"
+    assert sent(document, "make", body=[{"level": 1}]).body == b'{"level":1}\n'
+    assert "`body[0].level`" in refused(document, "make", body=[{"level": "x"}]).message
+    assert "`body`" in refused(document, "make", body=[{"level": 1}, {"level": 2}]).message
+
+
 # ------------------------------------------------------------------------------------------------------ parts of answers
 
 PARTS = (
