@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from isolith import CodeMode
+from isolith import Budgets, CodeMode
 from isolith.durable import durable_runs
 from isolith.durable.history import load_history
 from isolith_bindings.errors import CallError
@@ -83,10 +83,10 @@ class Tool(RecordingConnector):
         return [method.name, arguments["n"]]
 
 
-async def run(script: str, *, asks: bool) -> tuple[Outcome, list[tuple[str, object]], int]:
+async def run(script: str, *, asks: bool, at_once: int) -> tuple[Outcome, list[tuple[str, object]], int]:
     tool, pauses = Tool(asks=asks), 0
     async with CodeMode([tool], check="off") as code_mode:
-        outcome = await code_mode.execute(script)
+        outcome = await code_mode.execute(script, budgets=Budgets(concurrent_calls_per_connector=at_once))
         while outcome.status == "paused":
             pauses += 1
             for waiting in reversed(outcome.pending):
@@ -106,9 +106,9 @@ def seen(outcome: Outcome) -> object:
 @pytest.mark.slow
 @pytest.mark.parametrize("replayed", [False, True], ids=["woken", "replayed"])
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=st.lists(STEPS, min_size=1, max_size=5))
+@given(steps=st.lists(STEPS, min_size=1, max_size=5), at_once=st.sampled_from([1, 2, 8]))
 def test_it_ends_as_if_it_had_never_paused(
-    steps: list[tuple[str, str, int]], replayed: bool, monkeypatch: pytest.MonkeyPatch
+    steps: list[tuple[str, str, int]], at_once: int, replayed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     woken: list[Isolate] = []
 
@@ -122,8 +122,8 @@ def test_it_ends_as_if_it_had_never_paused(
         if replayed:
             patched.setattr(durable_runs, "load_history", functools.partial(load_history, awake=True))
         script = PREFIX + "\n".join(step.format(name, n) for step, name, n in steps) + "\nout"
-        straight, made, _ = asyncio.run(run(script, asks=False))
-        paused, made_paused, pauses = asyncio.run(run(script, asks=True))
+        straight, made, _ = asyncio.run(run(script, asks=False, at_once=at_once))
+        paused, made_paused, pauses = asyncio.run(run(script, asks=True, at_once=at_once))
     assert seen(paused) == seen(straight), script
     assert sorted(made_paused, key=str) == sorted(made, key=str)  # nothing twice, nothing left out
     assert paused.usage.passes == pauses + 1

@@ -24,7 +24,7 @@ class Contexts:
         """That of one call. Without more it is one that nobody follows, and during which nobody is asked."""
         return CallContext(
             execution_id=self.identity.execution_id,
-            call_id=use.call_id,
+            call_id=use.key or use.call_id,
             principal=self.identity.principal,
             session=self.identity.session,
             deadline_s=self.call_s,

@@ -36,11 +36,16 @@ class Identity:
 
 @dataclass(slots=True)
 class Use:
-    """One call. `number`: as the guest counts; `entry`: as the journal does."""
+    """One call. `number`: as the guest counts; `entry`: as the journal does, by which people name it.
+
+    They differ where a run is tried again: what failed keeps its entry, and the call that takes its place has another.
+    """
 
     frame: protocol.Call
     call_id: str
     entry: int
+    key: str | None = None
+    """By what its connector knows it, where that is the id of the call that it takes the place of."""
     connector: Connector | None = None
     method: Method | None = None
     variant: Variant = ""
@@ -89,6 +94,11 @@ class Use:
     def method_used(self) -> str:
         """Method and variant, by which the journal knows it."""
         return ".".join(filter(None, (self.names[1], self.variant)))
+
+    def enter(self, entry: int, key: str | None) -> None:
+        """The journal has it under this number; its connector is told this id, or that of its own."""
+        self.entry, self.key = entry, key
+        self.call_id = f"{self.call_id.rpartition('.')[0]}.{entry}"
 
     def forget_arguments(self) -> None:
         """They may be large, and nobody reads them again."""

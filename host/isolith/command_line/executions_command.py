@@ -38,6 +38,7 @@ from isolith.command_line.kept_runs import (
 )
 from isolith.command_line.request import read_data
 from isolith.command_line.run_command import Form, answer
+from isolith.durable.record import key_of
 from isolith.errors import UsageError
 from isolith.journal.model import Head
 from isolith.journal.statuses import EXECUTION_MOVES
@@ -92,16 +93,15 @@ def show(execution: Which, *, json: Json = False) -> None:
         return await runs.outcome(execution_id)
 
     async def look(runs: DurableRuns, execution_id: str) -> list[str]:
-        said = said_of_decisions(await runs.journal.calls.of(execution_id), await runs.decisions(execution_id))
-        return said + said_of_cancellation(await runs.journal.cancellations.of(execution_id))
+        calls = await runs.journal.calls.of(execution_id)
+        said = said_of_decisions(calls, await runs.decisions(execution_id))
+        said += said_of_cancellation(await runs.journal.cancellations.of(execution_id))
+        made = [call for call in calls if call.connector == SNIPPETS and call.attempts]
+        return said + [f"{SNIPPETS}.{one.method} is a run of its own: executions show {key_of(one)}" for one in made]
 
     for line in [] if json else with_runs(execution, look, connected=False):
         command.terminal().say(line)
-    outcome = with_runs(execution, use, connected=False)
-    for part in outcome.calls if not json else ():
-        if part.connector == SNIPPETS and part.duration_ms is not None:
-            command.terminal().say(f"{SNIPPETS}.{part.method} is a run of its own: executions show {part.call_id}")
-    answered(outcome, json=json)
+    answered(with_runs(execution, use, connected=False), json=json)
 
 
 @app.command(epilog="Example: isolith executions approve 4f2a 2 --digest 9c1e")

@@ -68,8 +68,7 @@ class Durability:
         self._artifacts = artifacts
         self._history = durable.history
         self._kept = 0
-        last = 0 if self._history is None else max((call.number for call in self._history.all_calls), default=0)
-        self.recorder = CallRecorder(durable.ledger, lambda: inputs, diverged, self._history, last)
+        self.recorder = CallRecorder(durable.ledger, lambda: inputs, diverged, self._history)
         self.recorder.before_outcome = self._keep_artifacts
         durable.ledger.teller.replaying = lambda: self.replays
         self._image = ""
@@ -193,7 +192,8 @@ class Durability:
 
     async def pause(self, guest: Guest, outcome: Outcome) -> bool:
         """Put the guest away. Whether people have answered meanwhile: then `go_on`. Raises JournalError."""
-        asleep = await _put_away(guest) if guest.state is State.RESTING else None
+        wakes = guest.state is State.RESTING and not self.recorder.shifted
+        asleep = await _put_away(guest) if wakes else None
         await self._keep_artifacts()
         kept = None if asleep is None else (asleep.to_bytes(), asleep.image)
         try:
@@ -276,7 +276,8 @@ def _use_of(call: model.Call, identity: Identity, order: Order) -> Use:
     connector = HOST if call.connector == HOST_SHOWN else call.connector
     arguments = cast("dict[str, object]", codec.loads(call.arguments))
     frame = protocol.Call(call.number, connector, call.method, arguments, call.line, 0)
-    use = Use(frame, identity.call_id(call.number), call.number, arguments=frame.arguments)
+    name = identity.call_id(call.number)
+    use = Use(frame, name, call.number, call.idempotency_key, arguments=frame.arguments)
     if connector != HOST:
         with contextlib.suppress(CallError):  # it is not there any more: making it will say so
             use.connector, use.method, use.variant = resolve_call(order.catalog, frame)

@@ -137,9 +137,12 @@ async def load_history(journal: Journal, execution_id: str, *, awake: bool = Fal
         (each, compact(await journal.artifacts.read(execution_id, each.handle)))
         for each in await journal.artifacts.of(execution_id)
     ]
+    calls = tuple(sorted(await journal.calls.of(execution_id, whole=True), key=_number))
+    if [call.number for call in calls] != [*range(1, len(calls) + 1)]:
+        kept = None  # a guest is woken by its own numbers, of which journals once had others
     history = History(
         order=order,
-        calls=tuple(sorted(await journal.calls.of(execution_id, whole=True), key=lambda call: call.number)),
+        calls=calls,
         rejections={decision.number: decision.reason for decision in decisions if decision.verdict == "reject"},
         batches=(),
         recording=recorded(order, ()),

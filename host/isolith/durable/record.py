@@ -38,7 +38,7 @@ _SETTLED: dict[JournalStatus, CallStatus] = {
 class CallRecorder:
     """Writes calls, and answers those that were made already.
 
-    `diverged` is told what was asked for, and what is recorded. `last`: the largest number in the journal.
+    `diverged` is told what was asked for, and what is recorded.
     """
 
     def __init__(
@@ -47,7 +47,6 @@ class CallRecorder:
         inputs: Callable[[], Inputs],
         diverged: Callable[[str, str], None],
         history: History | None = None,
-        last: int = 0,
     ) -> None:
         self.ledger = ledger
         self.before_outcome: Callable[[], Awaitable[None]] = _nothing
@@ -59,7 +58,10 @@ class CallRecorder:
         self._rejections = {} if history is None else history.rejections
         made = () if history is None else history.all_calls
         self._occurrences = collections.Counter((call.connector, call.method, call.digest) for call in made)
-        self._last = last
+        self._taken = {call.number for call in made}
+        self._again = {} if history is None else _keys_of_what_is_made_again(history)
+        self.shifted = False
+        """Whether the journal has a call under another number than the guest, which then cannot be woken by it."""
         self.replay: Replay | None = None
         if history is not None and history.hibernation is None:
             # The first delivery is the first frame, which begins the replay.
@@ -78,8 +80,9 @@ class CallRecorder:
             return False
         if verdict.entry is None:
             return True
-        use.entry = verdict.entry.number
-        return self.apply(desk, use, self._known[use.entry])
+        call = self._known[verdict.entry.number]
+        self._enter(use, call.number, call.idempotency_key)
+        return self.apply(desk, use, call)
 
     def apply(self, desk: CallDesk, use: Use, call: Call) -> bool:
         """What the journal has of a call. Whether it has to be decided anew."""
@@ -177,12 +180,12 @@ class CallRecorder:
         await self.ledger.came_late(use.entry, outcome)
 
     def _new(self, use: Use) -> NewCall:
-        use.entry = use.number if use.number > self._last else self._last + 1
-        self._last = use.entry
-        digest = self._digest(use)
-        key = (use.names[0], use.method_used, digest)
-        occurrence = self._occurrences[key]
-        self._occurrences[key] += 1
+        what = (use.names[0], use.method_used, self._digest(use))
+        occurrence = self._occurrences[what]
+        self._occurrences[what] += 1
+        again = self._again.get(what)
+        entry = use.number if use.number not in self._taken else max(self._taken) + 1
+        self._enter(use, entry, again.popleft() if again else None)
         method = use.method
         repeatable = method is None or (method.annotations.trusted and method.annotations.read_only is True)
         idempotent = method is not None and method.idempotent
@@ -194,12 +197,17 @@ class CallRecorder:
             occurrence=occurrence,
             pass_number=self.ledger.pass_number,
             line=use.frame.line,
-            idempotency_key=f"{self.ledger.lease.execution_id}.{use.entry}" if idempotent else None,
+            idempotency_key=(use.key or use.call_id) if idempotent else None,
             repeatable=repeatable or idempotent,
             revertible=method is not None and method.revert is not None,
             on_rejection=use.on_rejection,
             policy=use.policy,
         )
+
+    def _enter(self, use: Use, entry: int, key: str | None) -> None:
+        self._taken.add(entry)
+        self.shifted |= entry != use.number
+        use.enter(entry, key)
 
     def _digest(self, use: Use) -> str:
         return digest_of_call(use.names[0], use.method_used, codec.dumps(use.frame.arguments))
@@ -207,6 +215,23 @@ class CallRecorder:
 
 async def _nothing() -> None:
     """Nothing to do."""
+
+
+def key_of(call: Call) -> str:
+    """By what its connector knows a call: the same for one that takes the place of another that failed."""
+    return call.idempotency_key or f"{call.execution_id}.{call.number}"
+
+
+def _keys_of_what_is_made_again(history: History) -> dict[tuple[str, str, str], collections.deque[str]]:
+    """Of calls that are made again, by what they ask for: in order, and each once."""
+    found: dict[tuple[str, str, str], collections.deque[str]] = {}
+    used = {key_of(call) for call in history.calls}
+    for call in sorted(history.superseded, key=lambda call: call.number):
+        key = key_of(call)
+        if key not in used:
+            used.add(key)
+            found.setdefault((call.connector, call.method, call.digest), collections.deque()).append(key)
+    return found
 
 
 def _entry(call: Call) -> Entry:

@@ -26,6 +26,7 @@ from isolith.calling.call_frames import MAX_MESSAGE, error_of, plain
 from isolith.calling.call_variants import of_page, resolve_call
 from isolith.calling.use import HOST_SHOWN
 from isolith.durable.ledger import LEASE
+from isolith.durable.record import key_of
 from isolith.durable.reverts import ByFunction, Reverts, Undo, arguments_of, find_undo
 from isolith.errors import UsageError
 from isolith.journal.errors import JournalError, Leased, UnknownEntry, WrongStatus
@@ -210,7 +211,7 @@ async def _end(work: _Work, call: Call, status: RevertOutcome, error: CallError 
 async def _perform(work: _Work, plan: _Plan) -> None:
     call, undo = plan.call, plan.undo
     if undo is None:
-        await _nested(work, f"{call.execution_id}.{call.number}")
+        await _nested(work, key_of(call))
         return
     arguments = _decoded(work, call.edited_arguments or call.arguments)
     given = cast("dict[str, object]", arguments)
