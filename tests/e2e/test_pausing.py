@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import gc
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from isolith import CodeMode, connector, method
@@ -16,6 +18,7 @@ from isolith.durable import durable_runs
 from isolith.durable.history import History, load_history
 from isolith.errors import UsageError
 from isolith.journal.errors import AlreadyDecided, DigestMismatch
+from isolith_runtime.isolate import Isolate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -87,6 +90,27 @@ async def test_it_pauses_and_goes_on(bank: CodeMode, ledger: Ledger, script: str
     assert ledger.done == [("balance", "a"), ("pay", ("b", 50)), ("balance", "b")]
     assert [call.status for call in final.calls] == ["completed"] * 3
     assert (final.usage.calls, final.usage.passes, final.execution_id) == (3, 2, outcome.execution_id)
+
+
+def isolates() -> int:
+    """How many there are in this process."""
+    gc.collect()
+    return sum(isinstance(each, Isolate) for each in gc.get_objects())
+
+
+@pytest.mark.parametrize("script", [ASYNC, SYNC], ids=["async", "sync"])
+async def test_a_run_that_waits_has_no_isolate_and_no_process(bank: CodeMode, script: str) -> None:
+    await bank.execute(script.replace("bank.pay", "bank.balance").replace('to="b", amount=before // 2', 'account="b"'))
+    there = isolates()
+    processes = {each.pid for each in psutil.Process().children(recursive=True)}
+    paused = [await bank.execute(script) for _ in range(5)]
+    assert [outcome.status for outcome in paused] == ["paused"] * 5
+    async with asyncio.timeout(120):
+        while isolates() > there:  # the last one is being taken down
+            await asyncio.sleep(0.01)
+    assert {each.pid for each in psutil.Process().children(recursive=True)} == processes
+    final = await bank.approve(paused[0].execution_id, paused[0].pending[0].call_id)
+    assert final.status == "completed"
 
 
 @pytest.mark.parametrize("script", [ASYNC, SYNC], ids=["async", "sync"])
@@ -290,5 +314,8 @@ async def test_another_way_than_the_journal_s_is_told_with_both_sides(
     final = await bank.approve(paused.execution_id, paused.pending[0].call_id)
     assert final.error is not None
     assert (final.status, final.error.kind) == ("failed", "diverged")
-    assert "bank.balance (call 1" in final.error.message
+    assert final.error.message == (
+        'run again, the script asked for bank.balance({"account":"z"}) (call 1, line 2), where the journal has '
+        'bank.balance({"account":"a"}) (call 1) and bank.pay({"to":"b","amount":50}) (call 2)'
+    )
     assert ledger.done == [("balance", "a")]

@@ -149,6 +149,27 @@ async def test_what_fails_within_can_be_caught(code_mode: CodeMode, done: Done) 
     assert "closed today" in str(outcome.value)
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "await snippets.propose(execution_id='x', name='mine', description='d')",
+        "await snippets.approve(name='weekly_report', version=1)",
+        "await snippets.revoke(name='weekly_report', version=1)",
+        "await isolith.propose(name='mine')",
+        "await call('snippets.propose', name='mine')",
+    ],
+)
+async def test_no_script_says_what_is_a_snippet(code_mode: CodeMode, script: str) -> None:
+    """Only host code and people do: whoever wrote it does not grade it."""
+    await approved(code_mode)
+    outcome = await code_mode.execute(script)
+    assert outcome.error is not None
+    assert outcome.error.kind in {"unknown_tool", "exception"}
+    assert [(one.name, one.version, one.state) for one in await code_mode.snippets.find()] == [
+        ("weekly_report", 1, "approved")
+    ]
+
+
 async def test_its_calls_are_those_of_the_run(code_mode: CodeMode, done: Done) -> None:
     await approved(code_mode)
     outcome = await code_mode.execute("await snippets.weekly_report(team='a')", budgets=Budgets(calls=2))

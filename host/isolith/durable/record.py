@@ -11,6 +11,7 @@ from isolith.durable.replay import Entry, Replay
 from isolith.journal.digests import digest_of_call
 from isolith.journal.model import AskedBy, NewCall
 from isolith_bindings.errors import CallError
+from isolith_bindings.schema.quoting import one_line
 from isolith_runtime.guest import codec
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ class CallRecorder:
             return True
         verdict = self.replay.meet(use.number, use.names[0], use.method_used, self._digest(use))
         if verdict.action == "diverge":
-            self._diverged(f"{use.path} (call {use.number}, line {use.frame.line})", verdict.recorded)
+            asked = f"{use.path}{_shown(codec.dumps(use.frame.arguments))} (call {use.number}, line {use.frame.line})"
+            self._diverged(asked, verdict.recorded)
             return False
         if verdict.entry is None:
             return True
@@ -235,7 +237,16 @@ def _keys_of_what_is_made_again(history: History) -> dict[tuple[str, str, str], 
 
 
 def _entry(call: Call) -> Entry:
-    return Entry(call.number, call.connector, call.method, call.digest, call.status in _SETTLED)
+    settled = call.status in _SETTLED
+    return Entry(call.number, call.connector, call.method, call.digest, settled, _shown(call.arguments))
+
+
+def _shown(arguments: str) -> str:
+    return f"({one_line(arguments, _MAX_SHOWN)})"
+
+
+_MAX_SHOWN = 200
+"""Characters of the arguments of a call that a script did not ask for again."""
 
 
 def rejected(connector: str, method: str, reason: str | None) -> CallError:

@@ -27,6 +27,8 @@ class Entry:
     method: str
     digest: str
     settled: bool
+    arguments: str = ""
+    """As they are shown where a script goes another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,5 +85,5 @@ class Replay:
 
     def _expected(self) -> str:
         left = sorted((entry for found in self._waiting.values() for entry in found), key=lambda entry: entry.number)
-        names = [f"{entry.connector}.{entry.method} (call {entry.number})" for entry in left[:3]]
+        names = [f"{entry.connector}.{entry.method}{entry.arguments} (call {entry.number})" for entry in left[:3]]
         return " and ".join(names) if names else "no further call"
