@@ -108,7 +108,7 @@ class Expressions:
             while home is not None:
                 own += home.bound
                 home = home.outer
-            hint = surroundings.name_hint(name, own, toolbox.connectors)
+            hint = surroundings.name_hint(name, own, toolbox.connectors, toolbox.meant(name))
             self.state.say("exception", node, f"NameError: name {name!r} is not defined", hint)
         return UNKNOWN
 

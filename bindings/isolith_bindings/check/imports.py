@@ -94,5 +94,9 @@ class Imports:
         """A module that is not there; where it is tried, its absence is expected."""
         if self.state.guarded or surroundings.is_there(module):
             return
-        hint = surroundings.import_hint(module, self.state.toolbox.connectors)
+        toolbox = self.state.toolbox
+        # `from functions import list_contacts`
+        named = [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
+        meant = toolbox.meant(named[0]) if len(named) == 1 else []
+        hint = surroundings.import_hint(module, toolbox.connectors, meant)
         self.state.say("exception", node, surroundings.import_failure(module), hint)

@@ -63,6 +63,12 @@ _ELSEWHERE = {
     "httpx": "there is no network here: call a connector",
     "help": "use describe(...)",
 }
+_BY_NAME = "a method is called by its own name: write `await CONNECTOR.METHOD(NAME=VALUE)`"
+_CALLING = {
+    **dict.fromkeys(("functions", "default_api"), "leave it out: connectors are there under their own names"),
+    **dict.fromkeys(("call_tool", "callTool", "use_tool", "execute_tool", "invoke_tool", "use_mcp_tool"), _BY_NAME),
+}
+"""Of which the guest says no more than that they are not there."""
 _STDLIB = frozenset("json re math datetime time random collections itertools functools statistics uuid csv io".split())  # noqa: SIM905
 _MAX_LISTED = 20
 _MAX_NAME = 100
@@ -84,18 +90,26 @@ def import_failure(module: str) -> str:
     return f"ModuleNotFoundError: No module named {top!r}"
 
 
-def import_hint(module: str, connectors: Iterable[str]) -> str | None:
-    """What to do without a module; None where its failure says so already."""
+def import_hint(module: str, connectors: Iterable[str], meant: Iterable[str] = ()) -> str | None:
+    """What to do without a module; None where its failure says so already. `meant`: tools meant by what it has."""
+    paths = [f"`{path}`" for path in meant]
+    if paths:
+        return _and_connectors(f"tools need no import: write {' or '.join(paths)}", connectors)
     return None if module.partition(".")[0] in ABSENT else _and_connectors(_ONLY_STANDARD, connectors)
 
 
-def name_hint(name: str, own: Iterable[str], connectors: Iterable[str]) -> str | None:
-    """What to write for a name that nothing binds. `own` are the names that the script binds."""
+def name_hint(name: str, own: Iterable[str], connectors: Iterable[str], meant: Iterable[str] = ()) -> str | None:
+    """What to write for a name that nothing binds. `own` are those that the script binds, `meant` tools meant by it."""
+    if name in _CALLING:
+        return _CALLING[name]
     if name in _ELSEWHERE:
         return f"this is {'a script' if name == 'help' else 'Python'}: {_ELSEWHERE[name]}"
     if name in _STDLIB:
         return f"write `import {name}` first"
     listed = list(connectors)
+    paths = [f"`{path}`" for path in meant]
+    if paths:
+        return _and_connectors(f"did you mean {' or '.join(paths)}?", listed)
     known = [*own, *sorted(GUEST_GLOBALS), *listed, *sorted(BUILTINS)]
     close = closest(name[:_MAX_NAME], known, 1, 0.7)
     return _and_connectors(f"did you mean `{close[0]}`?" if close else "", listed)

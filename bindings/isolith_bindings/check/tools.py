@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from isolith_bindings import names
@@ -22,6 +23,7 @@ _SEPARATORS = re.compile(r"[\W_]+")
 VARIANTS = ("raw", "pages")
 _MAX_NAME = 100
 _MAX_LISTED = 20
+_MAX_MEANT = 3
 _MAX_KEPT = 32
 """Connectors whose spellings are kept from one check to the next."""
 _MAX_NEAREST = 20
@@ -119,9 +121,25 @@ class Toolbox:
         alike = [known for known in self.connectors if _fold(known) == _fold(name)]
         return alike[0] if len(alike) == 1 else None
 
+    def meant(self, name: str) -> list[str]:
+        """Connectors and methods that models may mean by a name alone: `CRM`, `crm_list`, `mcp__crm__list`, `list`."""
+        connector = self.find(name)
+        if connector is not None:
+            return [connector]
+        for first, rest in names.paths(name[:_MAX_NAME], self.connectors):
+            known = self.find(first) if rest else None
+            method = self.index(known).resolve(rest) if known is not None else None
+            if method is not None:
+                return [f"{known}.{method}"]
+        spellings = dict.fromkeys((name, names.from_class_name(name[:_MAX_NAME])))
+        paths = (
+            f"{known}.{name}" for known in self.connectors for name in spellings if name in self.index(known).methods
+        )
+        return list(islice(paths, _MAX_MEANT))
+
     def missing(self, name: str) -> Missing:
         """What the run says of a connector that is not there."""
-        close = _nearest(name, {_fold(known): known for known in self.connectors})
+        close = self.meant(name) or _nearest(name, {_fold(known): known for known in self.connectors})
         if close:
             hint = f"did you mean {_either(close)}?"
         else:
