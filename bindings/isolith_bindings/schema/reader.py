@@ -75,6 +75,7 @@ class Reader:
         self, root: object, names: TypeNames, limits: Limits, *, native: bool = False, lenient: bool = False
     ) -> None:
         self._limits = limits
+        self._lenient = lenient
         self._formats = {} if not native else _LENIENT if lenient else _NATIVE
         self._names = names
         self._references = References(root)
@@ -341,7 +342,10 @@ class Reader:
         if len(first) > len(kinds) or (isinstance(least, int) and least < len(first)):
             # Fewer items may come, which a tuple cannot say.
             return ListOf(union([*kinds, *([] if closed else [behind])]))
-        return TupleOf(tuple(kinds), None if closed else behind)
+        ordered = TupleOf(tuple(kinds), None if closed else behind)
+        # A script writes a list, of which no type says what stands where.
+        anyhow = ListOf(union([*kinds, *([] if closed else [behind])]))
+        return union([ordered, anyhow]) if self._lenient else ordered
 
 
 def _is_record(schema: JsonSchema) -> bool:

@@ -11,6 +11,8 @@ import pytest
 from tests.bindings.openapi.bench import compiled, operations
 from tests.bindings.openapi.exchanges import body, post, refused, run, sent
 
+from isolith_bindings.schema.stubs import Subject, stub
+
 if TYPE_CHECKING:
     from tests.bindings.openapi.bench import Client
     from tests.bindings.openapi.loopback import Got, Server
@@ -103,6 +105,13 @@ def test_bytes_are_encoded_as_the_schema_of_their_part_says() -> None:
     assert b"\r\n\r\nAP8=\r\n" in got.body
     other = {"type": "array", "items": {"type": "string", "contentEncoding": "quoted-printable"}}
     assert "give a part with" in refused(post(body("multipart/mixed", other)), "make", body=[b"\x00"]).message
+
+
+def test_a_checker_is_told_that_a_list_is_taken_where_parts_have_an_order() -> None:
+    arguments = operations(compiled(json.dumps(post(ORDERED)).encode()))["make"].arguments
+    assert isinstance(arguments, dict)
+    told = stub(Subject("api.make", arguments, None, lenient=True)).text
+    assert "body: tuple[ApiMakeArgumentsBodyItem, Artifact | bytes | str, *tuple[Any, ...]] | list[Any]" in told
 
 
 # The specification calls this `Ordered Multipart With Required Header`.
