@@ -95,6 +95,15 @@ async def test_a_run_that_fails_where_the_check_warned_says_it_once(code_mode: C
     assert (outcome.error.kind, outcome.error.line, outcome.warnings) == ("unknown_tool", 2, ())
 
 
+async def test_a_run_that_fails_as_the_check_said_it_may_has_its_hint() -> None:
+    script = "rows = await crm.list_contacts()\nfor row in rows:\n    row['nmae']"
+    async with CodeMode(shop().values()) as code_mode:
+        outcome = await code_mode.execute(script)
+    assert outcome.error is not None
+    assert (outcome.error.message, outcome.error.line) == ("KeyError: 'nmae'", 3)
+    assert (outcome.error.hint, outcome.warnings) == ("did you mean 'name'?", ())
+
+
 async def test_without_the_check_the_calls_before_are_made(crm: Crm) -> None:
     for mode in ("off", "warn"):
         crm.reached.clear()

@@ -125,6 +125,13 @@ class Checking:
         lines = {warning.line for warning in said} | {error.line if error is not None else None}
         return (*said, *(advice for advice in self._advice if advice.line not in lines))
 
+    def hinted(self, error: Diagnostic | None) -> Diagnostic | None:
+        """How a run failed, with the check's own hint where it had said the same: it knows every tool and schema."""
+        for advice in self._advice:
+            if error and advice.hint and (advice.line, advice.message) == (error.line, error.message):
+                return error.model_copy(update={"hint": advice.hint})
+        return error
+
 
 def of_a_run(types: Types) -> TypeChecker | None:
     """The type checker that is asked beside a run: with `auto` only one that is fast."""

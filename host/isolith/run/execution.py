@@ -379,7 +379,7 @@ class Execution:
             status=reply.status,
             value=shown.value,
             value_type=reply.value_type,
-            error=reply.error,
+            error=self._check.hinted(reply.error),
             warnings=self._check.added((*self._said.warnings, *reply.warnings), reply.error),
             logs=self._said.logs,
             calls=self._desk.records(),

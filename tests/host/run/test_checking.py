@@ -53,6 +53,22 @@ async def test_what_a_mode_does(mode: CheckMode, text: str, refused: bool, warni
     assert {diagnostic.kind for diagnostic in added} <= {"check"}
 
 
+async def test_a_run_that_fails_as_the_check_said_has_the_hint_of_the_check() -> None:
+    check = Checking("strict", shop())
+    await check.judged(prepared("for c in input:\n    crm_list_contacts()\nx = 1"))
+    failed = Diagnostic(
+        kind="exception", message="NameError: name 'crm_list_contacts' is not defined", line=2, hint="no"
+    )
+    hinted = check.hinted(failed)
+    assert hinted is not None
+    assert (
+        hinted.hint
+        == "did you mean `crm.list_contacts`?; the connectors of this run: crm, mail, notes, tracker, weather"
+    )
+    for other in (None, failed.model_copy(update={"line": 3}), failed.model_copy(update={"message": "ValueError: no"})):
+        assert check.hinted(other) == other
+
+
 async def test_a_refusal_says_what_the_run_would_have_said() -> None:
     judged = await Checking("strict", shop()).judged(prepared("x = 1\ncrm.list_contcts()"))
     assert isinstance(judged, Refused)
