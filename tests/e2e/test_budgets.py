@@ -48,6 +48,14 @@ async def test_a_script_without_memory_to_say_it_still_names_its_line(
     assert outcome.error.source_line == script.split("\n")[line - 1]
 
 
+@pytest.mark.parametrize("text", ["'not ' * 20_000 + '1'", "'lambda:' * 5_000 + '1'", "'-' * 20_000 + '1'"])
+async def test_a_parser_that_gives_up_has_not_used_up_the_memory(code_mode: CodeMode, text: str) -> None:
+    outcome = await code_mode.execute(f"1\neval({text})")
+    assert ended(outcome) == ("failed", "recursion", 2)
+    assert outcome.error is not None
+    assert outcome.error.message == "the text to compile is nested too deep to be parsed"
+
+
 async def test_a_memory_error_is_caught_like_any_other(code_mode: CodeMode) -> None:
     script = "try:\n    bytearray(200 * 2**20)\nexcept MemoryError:\n    r = 'caught'\nr"
     outcome = await code_mode.execute(script, budgets=Budgets(memory_mb=64))

@@ -87,6 +87,8 @@ def of_failure(failure: Failure, script: Prepared, facts: Facts) -> Diagnostic:
         message = f"the script needed more memory than its budget of {facts.budgets.memory_mb} MiB"
         if not failure.traceback and facts.spent.refused_line:  # it had no memory for a traceback either
             line, column = facts.spent.refused_line, None
+    elif kind == "recursion" and failure.kind == "memory_exceeded":
+        message, hint = "the text to compile is nested too deep to be parsed", _TOO_DEEP_HINT
     elif kind == "output_exceeded":
         message = f"{message}; `value_bytes` is {facts.budgets.value_bytes:,}"
     tool, retriable = failure.tool, failure.retriable
@@ -98,9 +100,17 @@ def _kind(failure: Failure, facts: Facts) -> Kind:
         return "cpu_exceeded" if facts.spent.interrupted else "exception"
     if failure.kind == "calls_exceeded" and facts.calls_refused:
         return "calls_exceeded"
+    if failure.kind == "memory_exceeded" and not facts.spent.memory_refused and _PARSER in failure.message:
+        return "recursion"
     if failure.kind == "internal" and facts.internal_call:
         return "internal"
     return failure.kind if failure.kind in _CLAIMABLE else "exception"  # type: ignore[return-value]
+
+
+_PARSER = "Parser stack overflowed"
+"""What the MemoryError says that CPython raises where text for `eval`, `exec` or `ast.parse` is nested too deep."""
+
+_TOO_DEEP_HINT = "split the expression into statements"
 
 
 def of_departure(departure: Departure, script: Prepared, facts: Facts) -> Diagnostic:  # noqa: PLR0911 - one a cause
