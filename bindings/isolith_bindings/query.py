@@ -162,13 +162,20 @@ def _guesses(word: str, vocabulary: Vocabulary) -> Iterable[tuple[str, float]]:
     swapped = [word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)]
     alike = [other for other in swapped if other in vocabulary.spoken]
     near = [other for other in vocabulary.like(word) if other not in alike]
-    allowed = 1 if len(word) < 8 else 2
-    alike += [other for other in near if distance(word, other, allowed) <= allowed]
+    alike += [
+        other for other in near if _is_near(word, other) or (word.endswith("s") and _is_near(stem(word), stem(other)))
+    ]
     yield from ((other, _TYPO) for other in alike)
     if not alike and len(word) >= _MIN_INSIDE:
         yield from (
             (other, _INSIDE) for other in near if word in other or (len(other) >= _MIN_INSIDE and other in word)
         )
+
+
+def _is_near(word: str, other: str) -> bool:
+    """Whether one may be the other with a typo."""
+    allowed = 1 if len(word) < 8 else 2
+    return distance(word, other, allowed) <= allowed
 
 
 def distance(one: str, other: str, limit: int) -> int:

@@ -39,6 +39,7 @@ def test_a_word_means_its_stem() -> None:
         ("invioce", "invoic"),
         ("cust", "custom"),
         ("repo", "repositori"),
+        ("repositries", "repositori"),
         ("web hook", "webhook"),
         ("new", "creat"),
         ("assign", "assigne"),
