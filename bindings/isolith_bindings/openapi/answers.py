@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qsl
 
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.bodies import kind_of
-from isolith_bindings.openapi.items import Items, filename, of_several, text_of
+from isolith_bindings.openapi.items import Items, filename, kept, of_several, text_of
 from isolith_bindings.openapi.media import covers, essence, is_range, kind
 from isolith_bindings.openapi.parts import is_binary
 from isolith_bindings.openapi.responses import match
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
 PREVIEW = 2_000
 """Characters of an answer that is kept for its length that are shown beside it."""
+BESIDE = 256 * 1024
+"""Bytes of a list that are read at once."""
 EMPTY_STATUSES = frozenset({204, 205, 304})
 _DEFAULT = "application/octet-stream"
 
 
-def value_of(operation: Operation, response: Response, artifacts: Artifacts) -> object:
+async def value_of(operation: Operation, response: Response, artifacts: Artifacts) -> object:
     """What a successful answer holds: data, text, or the artifact that its bytes are kept as; None where it is empty.
 
     Text and data that are too long for a value are whole in an artifact: `{"artifact": ..., "truncated": True,
@@ -43,13 +46,15 @@ def value_of(operation: Operation, response: Response, artifacts: Artifacts) -> 
     media = _media(operation, response.status, told)
     several = of_several(media, told)
     if response.cut:
-        raise _endless(operation, response, artifacts, told, Items(media, artifacts, cut=True) if several else None)
+        raise await _endless(operation, response, artifacts, told, Items(media, cut=True) if several else None)
     if not several and (kind(told) in {"binary", "multipart"} or (media is not None and is_binary(media.schema))):
         return _kept(response, artifacts, told)
     if response.file is not None:
         preview = text_of(response.content[: 4 * PREVIEW], told)[:PREVIEW]
         return {"artifact": _kept(response, artifacts, told), "truncated": True, "preview": preview}
-    return _items(operation, response, told, Items(media, artifacts)) if several else _data(operation, response, told)
+    if several:
+        return await _items(operation, response, told, Items(media), artifacts)
+    return _data(operation, response, told)
 
 
 def as_data(operation: Operation, response: Response, value: object) -> object:
@@ -77,9 +82,16 @@ def _data(operation: Operation, response: Response, told: str) -> object:
     return dict(parse_qsl(text, keep_blank_values=True)) if found == "form" else text
 
 
-def _items(operation: Operation, response: Response, told: str, items: Items) -> list[object]:
+async def _items(
+    operation: Operation, response: Response, told: str, items: Items, artifacts: Artifacts
+) -> list[object]:
+    """The items; of a long answer they are read beside the event loop."""
     try:
-        return items.read(response.content, told)
+        if len(response.content) > BESIDE:
+            found = await asyncio.to_thread(items.read, response.content, told)
+        else:
+            found = items.read(response.content, told)
+        return kept(found, artifacts)
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         text = text_of(response.content, told)
@@ -147,7 +159,7 @@ def _too_long(operation: Operation, response: Response, artifacts: Artifacts, to
     )
 
 
-def _endless(
+async def _endless(
     operation: Operation, response: Response, artifacts: Artifacts, told: str, items: Items | None
 ) -> CallError:
     """Time is over before the answer is: an error, since what came is not all of it, with what came."""
@@ -156,7 +168,7 @@ def _endless(
         data = _kept(response, artifacts, told)
         what = f"{data.size:,} bytes"
     else:
-        data = _items(operation, response, told, items)
+        data = await _items(operation, response, told, items, artifacts)
         what = f"{len(data)} whole items"
     return CallError(
         "tool_timeout",

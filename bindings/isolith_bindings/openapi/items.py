@@ -18,7 +18,7 @@ from isolith_bindings.openapi.model import Encoding
 from isolith_bindings.openapi.partition import boundary_of, sections
 from isolith_bindings.openapi.parts import givable
 from isolith_bindings.openapi.responses import is_several
-from isolith_bindings.openapi.tree import is_mapping
+from isolith_bindings.openapi.tree import is_list, is_mapping
 
 if TYPE_CHECKING:
     from isolith_bindings.connector import Artifacts
@@ -32,6 +32,30 @@ _UNSAFE_IN_NAMES = re.compile(r"[^\w. ()+\-]+")
 _BLANK = Encoding()
 
 
+@dataclass(frozen=True)
+class File:
+    """A part that is bytes, before it is kept."""
+
+    content: bytes
+    mime: str
+    name: str | None
+
+
+def kept(items: list[object], artifacts: Artifacts) -> list[object]:
+    """The items, with the artifacts that their bytes are kept as. Raises CallError."""
+    return [_kept(item, artifacts) for item in items]
+
+
+def _kept(item: object, artifacts: Artifacts) -> object:
+    if isinstance(item, File):
+        return artifacts.keep(item.content, mime=item.mime, name=item.name)
+    if is_list(item):
+        return kept(item, artifacts)
+    if is_mapping(item) and isinstance(item.get("content"), (File, list)):
+        return {**item, "content": _kept(item["content"], artifacts)}
+    return item
+
+
 def of_several(media: Media | None, told: str) -> bool:
     """Whether what came as the media type `told` is read as a list. Parts are, where the document lists them."""
     found = kind(told)
@@ -42,13 +66,12 @@ def of_several(media: Media | None, told: str) -> bool:
 
 @dataclass(frozen=True)
 class Items:
-    """Reads the items of one answer; parts that are bytes are kept.
+    """Reads the items of one answer, in any thread; parts that are bytes have to be `kept`.
 
     `cut`: the answer has no end, and its last item may be half.
     """
 
     media: Media | None
-    artifacts: Artifacts
     cut: bool = False
 
     def read(self, content: bytes, told: str) -> list[object]:
@@ -85,7 +108,7 @@ class Items:
             return self._parts(content, told, encoding, depth + 1)
         if found in {"binary", "multipart"}:
             name = filename(section.header("content-disposition"))
-            return self.artifacts.keep(content, mime=essence(told) or "application/octet-stream", name=name)
+            return File(content, essence(told) or "application/octet-stream", name)
         text = text_of(content, told)
         if found in SEQUENCES:
             return sequences.read(found, text)

@@ -11,6 +11,10 @@ from itertools import islice, pairwise
 MAX_PARTS = 10_000
 """Parts of one answer."""
 
+MAX_HEAD = 64 * 1024
+"""Bytes of the head of a part."""
+
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
 _LINE_END = re.compile(rb"\r?\n\Z")
 
 
@@ -37,7 +41,7 @@ def boundary_of(media: str) -> str | None:
 def sections(content: bytes, boundary: str, *, cut: bool = False) -> list[Section]:
     """The parts between the boundaries. `cut`: it has no end, and what may be half a part is left out.
 
-    Raises ValueError where there is no boundary, no last one, or there are too many.
+    Raises ValueError where there is no boundary, no last one, there are too many, or the head of one is too long.
     """
     escaped = re.escape(boundary.encode("latin-1", "replace"))
     mark = re.compile(rb"(?:\A|(?<=\n))--" + escaped + rb"(--)?[ \t]*(?:\r?\n|\Z)")
@@ -55,7 +59,9 @@ def sections(content: bytes, boundary: str, *, cut: bool = False) -> list[Sectio
 def _section(part: bytes) -> Section:
     if part[:1] in {b"\r", b"\n"}:
         return Section((), part.removeprefix(b"\r").removeprefix(b"\n"))
-    ends = re.search(rb"\r?\n\r?\n", part)
+    ends = _HEAD_END.search(part, 0, MAX_HEAD)
     head, content = (part[: ends.end()], part[ends.end() :]) if ends else (part, b"")
+    if len(head) > MAX_HEAD:
+        raise ValueError(f"the head of a part is longer than {MAX_HEAD:,} bytes")
     message = BytesHeaderParser().parsebytes(head)
     return Section(tuple((name, str(value)) for name, value in message.items()), content)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.bindings.openapi.bench import a_document, compiled, connected, operations
@@ -16,6 +17,8 @@ from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.egress import Limits
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi import sequences
+from isolith_bindings.openapi.answers import BESIDE
+from isolith_bindings.openapi.partition import MAX_HEAD, MAX_PARTS, sections
 from isolith_bindings.openapi.signatures import Signatures
 from isolith_bindings.openapi.styles import UnsendableError
 
@@ -302,6 +305,33 @@ def test_parts_have_types_by_their_position() -> None:
     wrong = PARTS.replace(b'{"a": 1}', b'{"a": ""}')
     with pytest.raises(CallError, match=r"`\[0\].a`: expected integer"):
         answered(document, reply(MIXED, wrong), strict_responses=True)
+
+
+def test_a_long_list_is_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[bool] = []
+
+    def read(*arguments: Any, **named: Any) -> list[object]:  # noqa: ANN401 - as given
+        threads.append(threading.current_thread() is threading.main_thread())
+        return actual(*arguments, **named)
+
+    actual = sequences.read
+    monkeypatch.setattr(sequences, "read", read)
+    for count in (1, BESIDE):
+        assert answered(listed("application/jsonl", {}), reply("application/jsonl", b"1\n" * count))[0] == [1] * count
+    assert threads == [True, False]
+    content = b"--b\r\nContent-Type: image/png\r\n\r\n" + b"x" * BESIDE + b"\r\n--b--"
+    value, client = answered(listed("multipart/mixed", {}), reply(MIXED, content))
+    assert isinstance(value, list)
+    assert [client.artifacts.read(each) for each in value] == [b"x" * BESIDE]
+
+
+def test_a_part_whose_head_does_not_end_is_none() -> None:
+    content = b"--b\r\n" + b"a: b\r\n" * MAX_HEAD + b"\r\n--b--"
+    with pytest.raises(CallError, match="the head of a part is longer than 65,536 bytes"):
+        answered(listed("multipart/mixed", {}), reply(MIXED, content))
+    with pytest.raises(ValueError, match="more than 10,000 parts"):
+        sections(b"--b\r\n\r\nx\r\n" * (MAX_PARTS + 1) + b"--b--", "b")
+    assert len(sections(b"--b\r\n\r\nx\r\n" * MAX_PARTS + b"--b--", "b")) == MAX_PARTS
 
 
 def test_multipart_in_an_answer_is_a_list_in_the_list() -> None:
