@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
 
 from isolith_bindings.connector import ArtifactRef
+from isolith_bindings.openapi.coded import encoded
 from isolith_bindings.openapi.media import FORM_DATA, covers, essence, is_range, kind, parameter
 from isolith_bindings.openapi.model import Encoding, Media, Schema
 from isolith_bindings.openapi.parts import content_kind, is_binary, opened, settled
@@ -120,7 +120,8 @@ class Writer:
             if name is not None:
                 disposition += f'; filename="{_quoted(kept.name if kept and kept.name else name)}"'
             body = content(part.content, self.read)
-            body = _coded(body, coded) if isinstance(coded, str) else body
+            # It is the part's Content-Transfer-Encoding as well (OpenAPI 3.2).
+            body = encoded(body, coded) if isinstance(coded, str) else body
             mime: str | None = _file_type(encoding, kept.mime if kept else OCTETS)
         else:
             mime, body = self._data(part.content, found, encoding, named=name is not None)
@@ -165,15 +166,6 @@ def _file_type(encoding: Encoding, own: str) -> str:
     """Of several types that a part may have it is its own, which whoever kept the bytes has said."""
     mime = next((each for each in encoding.media if not is_range(each)), None)
     return own if mime is None or any(covers(each, own) for each in encoding.media) else mime
-
-
-def _coded(content: bytes, encoding: str) -> bytes:
-    """Bytes as a `contentEncoding` has them, which is the part's Content-Transfer-Encoding (OpenAPI 3.2)."""
-    if encoding.lower() in {"identity", "binary", "8bit"}:
-        return content
-    if encoding.lower() != "base64":
-        raise UnsendableError(f"give a part with `contentEncoding: {encoding:.40}` as text that is encoded so")
-    return base64.b64encode(content)
 
 
 def _headers(encoding: Encoding, given: Mapping[str, object]) -> Iterator[tuple[str, str]]:

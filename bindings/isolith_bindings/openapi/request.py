@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.bodies import kind_of
+from isolith_bindings.openapi.coded import coded
 from isolith_bindings.openapi.media import kind
 from isolith_bindings.openapi.model import Encoding, Media
 from isolith_bindings.openapi.places import said
@@ -69,7 +70,7 @@ class _Parts:
     """The parts of a request outside of its body, as they come together."""
 
     def __init__(self, operation: Operation, making: Making) -> None:
-        self._operation, self._read = operation, making.read
+        self._operation, self._read, self._definitions = operation, making.read, making.definitions
         self._in_path: dict[str, str] = {}
         self.query: Pairs = []
         self.headers: list[tuple[str, str]] = []
@@ -78,7 +79,8 @@ class _Parts:
     def add(self, parameter: Parameter, value: object) -> None:
         """Write one parameter. Raises CallError."""
         try:
-            data = self._in_form(parameter, plain(value, self._read))
+            written = coded(value, parameter.schema, self._definitions, self._read)
+            data = self._in_form(parameter, plain(written, self._read))
             if parameter.location == "path":
                 self._in_path[parameter.name] = _checked(in_path(parameter, data))
             elif parameter.location == "header":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.openapi import sequences
 from isolith_bindings.openapi.bodies import kind_of
+from isolith_bindings.openapi.coded import coded
 from isolith_bindings.openapi.media import SEQUENCES, is_range, kind, parameter
 from isolith_bindings.openapi.model import Encoding, Media, Schema
 from isolith_bindings.openapi.multipart import OCTETS, Writer, Written
@@ -19,12 +20,17 @@ if TYPE_CHECKING:
 
     from isolith_bindings.openapi.wire import ReadArtifact
 
+_OF_TEXT = SEQUENCES | {"json", "form"}
+
 
 def write(media: Media, value: object, definitions: Mapping[str, Schema], read: ReadArtifact) -> Written:
     """A value as the body of a media type. Raises UnsendableError, and CallError for an artifact that is not there."""
     found = kind_of(media)
     if found == "multipart":
         return Writer(definitions, read, lambda part, each: write(part, each, definitions, read)).body(media, value)
+    if found in _OF_TEXT or media.stream:
+        schema: Schema | None = {"items": media.schema} if media.stream else media.schema
+        value = coded(value, schema, definitions, read)
     if (media.stream or found in SEQUENCES) and not is_content(value):
         return _sequence(media, value, read)
     if found == "json":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
 import pytest
 from tests.bindings.openapi.bench import OK, Client, a_document, compiled, operations
@@ -177,6 +178,42 @@ def test_forms_are_written_as_the_examples_have_it(
     media = document["paths"]["/things"]["post"]["requestBody"]["content"]["application/x-www-form-urlencoded"]  # type: ignore[index]
     media["encoding"] = encoding
     assert sent(document, "make", **value).body.decode() == written
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [("base64", "+/8="), ("base64url", "-_8="), ("base16", "FBFF"), ("base32", "7P7Q===="), (None, "+/8=")],
+)
+def test_bytes_are_text_as_their_schema_has_them_encoded(encoding: str | None, text: str) -> None:
+    icon: dict[str, object] = (
+        {"type": "string"} if encoding is None else {"type": "string", "contentEncoding": encoding}
+    )
+    schema = {
+        "type": "object",
+        "properties": {"icon": {"$ref": "#/components/schemas/Icon"}, "more": {"type": "array", "items": icon}},
+    }
+    shared = {"components": {"schemas": {"Icon": icon}}}
+    value = b"\xfb\xff"
+    got = sent(post(body("application/json", schema)) | shared, "make", icon=value, more=[value])
+    assert json.loads(got.body) == {"icon": text, "more": [text]}
+    form = sent(post(body("application/x-www-form-urlencoded", schema)) | shared, "make", icon=value)
+    assert form.body.decode() == f"icon={quote(text, safe='')}"
+    lines = sent(
+        post({"required": True, "content": {"application/jsonl": {"itemSchema": schema}}}) | shared,
+        "make",
+        body=[{"icon": value}],
+    )
+    assert json.loads(lines.body) == {"icon": text}
+    assert sent(get(a("q", schema=icon)), "read", q=value).query == f"q={quote(text, safe='')}"
+
+
+def test_bytes_in_an_encoding_that_is_not_known_are_not_sent() -> None:
+    icon = {"type": "object", "properties": {"icon": {"type": "string", "contentEncoding": "quoted-printable"}}}
+    assert (
+        "`contentEncoding: quoted-printable`"
+        in refused(post(body("application/json", icon)), "make", icon=b"a").message
+    )
+    assert json.loads(sent(post(body("application/json", icon)), "make", icon="=41").body) == {"icon": "=41"}
 
 
 # ------------------------------------------------------------------------------------------------- schemas and names
