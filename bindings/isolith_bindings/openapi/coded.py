@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from isolith_bindings.openapi.schemas import meant
 from isolith_bindings.openapi.styles import UnsendableError
 from isolith_bindings.openapi.tree import is_mapping
-from isolith_bindings.openapi.wire import content, is_content
+from isolith_bindings.openapi.wire import content, is_content, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,8 +58,7 @@ def coded(
             if name in value
         }
         return {**value, **known}
-    if isinstance(value, (list, tuple)):
-        listed = cast("list[object]", value)
-        items = cast("Schema | None", found.get("items"))
-        return value if items is None else [coded(item, items, definitions, read, depth + 1) for item in listed]
+    several, items = listed(value), cast("Schema | None", found.get("items"))
+    if several is not None and items is not None:
+        return [coded(item, items, definitions, read, depth + 1) for item in several]
     return value

@@ -48,8 +48,10 @@ def kind(media: str) -> Kind:
         return _KINDS[plain]
     if plain.startswith("multipart/"):
         return "multipart"
-    found = next((found for suffix, found in _SUFFIXES.items() if plain.endswith(suffix)), None)
-    return found or ("text" if plain.startswith("text/") else "binary")
+    for suffix, found in _SUFFIXES.items():
+        if plain.endswith(suffix):
+            return found
+    return "text" if plain.startswith("text/") else "binary"
 
 
 def covers(pattern: str, media: str) -> bool:

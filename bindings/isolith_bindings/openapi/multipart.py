@@ -15,8 +15,8 @@ from isolith_bindings.openapi.model import Encoding, Media, Schema
 from isolith_bindings.openapi.parts import content_kind, is_binary, opened, settled
 from isolith_bindings.openapi.schemas import is_array, meant
 from isolith_bindings.openapi.styles import UnsendableError, in_header, pairs, scalar
-from isolith_bindings.openapi.tree import is_container, is_list, is_mapping
-from isolith_bindings.openapi.wire import content, is_content, plain
+from isolith_bindings.openapi.tree import is_list, is_mapping
+from isolith_bindings.openapi.wire import content, is_content, listed, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -46,7 +46,7 @@ class Writer:
 
     def body(self, media: Media, value: object) -> Written:
         """A mapping as parts that have names, a list as parts in order. Raises UnsendableError, and CallError."""
-        items = list(cast("list[object]", value)) if isinstance(value, (list, tuple)) else None
+        items = listed(value)
         wanted = "multipart/mixed" if items is not None and is_range(media.type) else media.type
         told = FORM_DATA if is_range(wanted) else wanted
         media = replace(media, type=told)
@@ -72,11 +72,11 @@ class Writer:
         if encoding.styled:
             yield from self._styled(name, item, encoding)
             return
-        several = isinstance(item, (list, tuple, set, frozenset)) and content_kind(encoding) != "multipart"
+        several = None if content_kind(encoding) == "multipart" else listed(item)
         found = meant(schema, self.definitions)
-        if is_array(found, self.definitions) and is_mapping(found) and several:
+        if is_array(found, self.definitions) and is_mapping(found) and several is not None:
             schema = cast("Schema | None", found.get("items"))
-        for one in cast("Iterable[object]", item) if several else [item]:
+        for one in [item] if several is None else several:
             yield self._part(one, schema, encoding, name)
 
     def _styled(self, name: str, item: object, encoding: Encoding) -> Iterator[_Part]:
@@ -135,7 +135,7 @@ class Writer:
     ) -> tuple[str | None, bytes]:
         """Data in the media type that the document gives the part, else JSON where it is nested, and text."""
         mime = next((each for each in encoding.media if not is_range(each)), None)
-        several = is_container(value) or isinstance(value, (tuple, set, frozenset))
+        several = is_mapping(value) or listed(value) is not None
         if mime is None:
             data = plain(value, self.read)
             nested = several or data is None

@@ -6,7 +6,6 @@ content alone. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +14,8 @@ from isolith_bindings.openapi.schemas import is_array, meant
 from isolith_bindings.openapi.tree import is_list, is_mapping
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from isolith_bindings.openapi.model import Encoding, Media, Parameter, Schema
 
 ARTIFACT: Schema = {"type": "string", "format": "artifact"}
@@ -60,11 +61,9 @@ def field(name: str, schema: Schema, media: Media, definitions: Mapping[str, Sch
 
 def opened(value: object, encoding: Encoding) -> Part:
     """A part's content and headers: apart where it says so itself, which only one can whose headers are described."""
-    if givable(encoding) and isinstance(value, Mapping):
-        given = cast("Mapping[object, object]", value)
-        if "content" in given and set(given) <= {"content", "headers"}:
-            headers = given.get("headers")
-            return Part(given["content"], cast("Mapping[str, object]", headers) if is_mapping(headers) else {})
+    if givable(encoding) and is_mapping(value) and "content" in value and set(value) <= {"content", "headers"}:
+        headers = value.get("headers")
+        return Part(value["content"], headers if is_mapping(headers) else {})
     return Part(value, {})
 
 

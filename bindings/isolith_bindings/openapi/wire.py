@@ -6,7 +6,7 @@ import base64
 import datetime as dt
 import enum
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from typing import cast
 
@@ -43,6 +43,11 @@ def content(value: object, read: ReadArtifact) -> bytes:
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass")
     raise UnsendableError(f"bytes, an artifact or text can be sent here, not a {type(value).__name__}")
+
+
+def listed(value: object) -> list[object] | None:
+    """The items of what a script may give as a list; None for anything else."""
+    return list(cast("Collection[object]", value)) if isinstance(value, (list, tuple, set, frozenset)) else None
 
 
 def is_content(value: object) -> bool:
