@@ -119,7 +119,8 @@ def test_edited_rejected_cancelled_and_unknown(shell: Shell) -> None:
     assert (decided["status"], decided["pending"]) == ("paused", [])
     assert shell.document("executions", "resume", left)["value"] == ["paid 50", 50]
     ended = paused()
-    assert shell.document("executions", "cancel", ended)["status"] == "cancelled"
+    assert shell.document("executions", "cancel", ended, "--who", "ada")["status"] == "cancelled"
+    assert "ada asked at " in shell.run("executions", "show", ended).stderr
     assert "cancelled" in shell.run("executions", "approve", ended, "2").stderr
     wrong = shell.run("executions", "approve", "nope", "2")
     assert (wrong.returncode, wrong.stderr.strip()) == (
@@ -141,3 +142,41 @@ def test_a_run_that_failed_is_tried_again(shell: Shell) -> None:
     assert (failed["status"], failed["error"]["kind"]) == ("failed", "tool_error")
     done = shell.document("executions", "retry", failed["execution_id"])
     assert (done["status"], done["value"]) == ("completed", ["paid 50", 50])
+
+
+def test_a_run_is_looked_at_once_more(shell: Shell) -> None:
+    outcome = shell.document(
+        "run", "-c", "import random\n[await bank.balance(), random.random()]", "--connect", "bank.py"
+    )
+    name = outcome["execution_id"]
+    (shell.folder / "bank.py").write_text(BANK.replace("return 100", "return 7"))
+    assert shell.document("executions", "replay", name)["value"] == outcome["value"]
+    (shell.folder / "seen.py").write_text(
+        "import random\nx = await bank.balance()\nprint('it was', x)\n[x, random.random()]"
+    )
+    seen = shell.run("executions", "replay", name, "--script", "seen.py")
+    assert (json.loads(seen.stdout), seen.stderr) == (outcome["value"], "it was 100\n")
+    other = shell.run("executions", "replay", name, "--script", "bank.py")
+    assert (other.returncode, other.stdout) == (1, "")
+
+
+def test_a_journal_that_was_set_back_is_found_by_what_was_kept_elsewhere(shell: Shell) -> None:
+    def run() -> None:
+        assert shell.run("run", "-c", "await bank.balance()", "--connect", "bank.py").returncode == 0
+
+    run()
+    [journal] = shell.home.rglob("*.db")
+    before = journal.read_bytes()
+    run()
+    checked = shell.run("executions", "verify")
+    [head] = [line.partition("--head ")[2] for line in checked.stderr.splitlines() if "--head" in line]
+    assert shell.run("executions", "verify", "--head", head).returncode == 0
+    journal.write_bytes(before)
+    assert shell.run("executions", "verify").returncode == 0  # all that is there is as it was
+    found = shell.run("executions", "verify", "--head", head)
+    assert (found.returncode, found.stdout) == (
+        1,
+        "the journal itself, record 4: the record is missing: its hash was noted elsewhere\n",
+    )
+    wrong = shell.run("executions", "verify", "--head", "3:abc")
+    assert (wrong.returncode, "as `isolith executions verify` prints it" in wrong.stderr) == (2, True)

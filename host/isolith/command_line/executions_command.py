@@ -23,6 +23,7 @@ from isolith.approvals.command import (
     said_of_decisions,
     terms_of,
 )
+from isolith.budgets import Budgets
 from isolith.command_line import command
 from isolith.command_line.command import Json, guarded
 from isolith.command_line.kept_journal import journalled
@@ -36,8 +37,9 @@ from isolith.command_line.kept_runs import (
     user,
     with_runs,
 )
-from isolith.command_line.request import read_data
+from isolith.command_line.request import read_data, read_script
 from isolith.command_line.run_command import Form, answer
+from isolith.durable.dry_replay import dry_replay
 from isolith.durable.record import key_of
 from isolith.errors import UsageError
 from isolith.journal.model import Head
@@ -183,6 +185,25 @@ def resume(execution: Which, *, json: Json = False) -> None:
 def retry(execution: Which, *, json: Json = False) -> None:
     """Run one that failed, was cancelled or was left by its process again: what succeeded is not made again."""
     answered(with_runs(execution, lambda runs, execution_id: runs.retry(execution_id)), json=json)
+
+
+@app.command(epilog="Example: isolith executions replay 4f2a --script with_more_prints.py")
+@guarded
+@journalled
+def replay(
+    execution: Which,
+    *,
+    script: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Run this instead: the same, with something printed, say.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run it once more against what its calls were answered, to see what it did: nothing is called, nothing is kept."""
+    text = None if script is None else read_script(script, Budgets().script_bytes).decode(errors="replace")
+    outcome = with_runs(execution, lambda runs, execution_id: dry_replay(runs, execution_id, text))
+    for line in () if json else outcome.logs:
+        command.terminal().log(line.model_dump())
+    answered(outcome, json=json)
 
 
 @app.command(epilog="Example: isolith executions cancel 4f2a")

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, cast
 from isolith.approvals.grants import with_call
 from isolith.budgets import Budgets
 from isolith.calling.asking import EXPIRY
-from isolith.calling.waiting import Given, edited, encoded, pending_call, seen_digest
+from isolith.calling.waiting import Given, encoded, seen_digest
 from isolith.durable.durability import Durable
 from isolith.durable.handing_over import end_here
 from isolith.durable.history import History, load_history
 from isolith.durable.ledger import LEASE, How, Ledger
 from isolith.durable.record import expired, rejected
 from isolith.durable.rollback import Undoer, roll_back
+from isolith.durable.shown import closed, number_of, pending_of
 from isolith.errors import UsageError
 from isolith.journal.errors import Leased, UnknownEntry, WrongStatus
 from isolith.journal.model import Answer
 from isolith.outcome import Diagnostic, Outcome
 from isolith_runtime.errors import HibernationError
-from isolith_runtime.guest import codec
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from isolith.journal.model import Call, Decided, Decision, Verdict
     from isolith.journal.model import Execution as Stood
     from isolith.journal.statuses import ExecutionStatus
-    from isolith.outcome import CallRecord, CallStatus, PendingCall
+    from isolith.outcome import PendingCall
     from isolith.run.execution import Execution
+    from isolith_bindings.catalog import Catalog
     from isolith_runtime.driver import Supply
 
     Begin = Callable[[History, Budgets, Durable], Execution]
@@ -75,6 +76,16 @@ class DurableRuns:
         self._doors = doors
         self.owner = owner or owner_name()
 
+    @property
+    def supply(self) -> Callable[[Budgets], Awaitable[Supply]]:
+        """What isolates are made from."""
+        return self._doors.supply
+
+    @property
+    def catalog(self) -> Catalog | None:
+        """What is connected, where anybody says."""
+        return None if self._doors.undoer is None else self._doors.undoer.catalog
+
     # decisions
 
     async def decide(  # noqa: PLR0913 - the parts of one answer
@@ -102,10 +113,9 @@ class DurableRuns:
         counts, before the run goes on. Raises AlreadyDecided, DigestMismatch, UnknownEntry, UsageError for an answer
         that does not fit.
         """
-        number = _number(execution_id, call_id)
+        number = number_of(execution_id, call_id)
         call = await self.journal.calls.get(execution_id, number)
-        undoer = self._doors.undoer
-        said = encoded(call, verdict, Given(arguments, answer), None if undoer is None else undoer.catalog)
+        said = encoded(call, verdict, Given(arguments, answer), self.catalog)
         seen = seen_digest(call, digest) if asked is None else digest or call.digest
         given = None if grant is None else with_call(call, grant, who, await self._principal(execution_id))
         answered = Answer(execution_id, number, seen, verdict, who, said, reason, asked or call.asked)
@@ -116,7 +126,7 @@ class DurableRuns:
 
     async def call(self, execution_id: str, call_id: str | int) -> Call:
         """One call as it stands. Raises UnknownEntry."""
-        return await self.journal.calls.get(execution_id, _number(execution_id, call_id))
+        return await self.journal.calls.get(execution_id, number_of(execution_id, call_id))
 
     async def decisions(self, execution_id: str) -> list[Decision]:
         """What was decided, by whom, when, and under which grant. Raises UnknownEntry."""
@@ -155,7 +165,7 @@ class DurableRuns:
 
     async def pending(self, execution_id: str | None = None) -> list[PendingCall]:
         """What waits for people, oldest first."""
-        return [_pending(call) for call in await self.journal.approvals.pending(execution_id)]
+        return [pending_of(call) for call in await self.journal.approvals.pending(execution_id)]
 
     async def outcome(self, execution_id: str) -> Outcome:
         """How it ended, or where it stands. The value of one that was read back is JSON data."""
@@ -165,7 +175,7 @@ class DurableRuns:
         told["status"] = execution.status
         late = await self.journal.calls.came_late(execution_id) if told.get("calls") else frozenset[int]()
         for call in told["calls"] if late else ():
-            call["completed_after_end"] = _number(execution_id, call["call_id"]) in late
+            call["completed_after_end"] = number_of(execution_id, call["call_id"]) in late
         waiting = await self.pending(execution_id) if execution.pending else []
         told["pending"] = [each.model_dump() for each in waiting]
         return Outcome.model_validate(told)
@@ -309,7 +319,7 @@ class DurableRuns:
     async def _ended(self, execution_id: str, status: ExecutionStatus, error: dict[str, object]) -> Outcome:
         calls = {f"{execution_id}.{call.number}": call for call in await self.journal.calls.of(execution_id)}
         outcome = await self.outcome(execution_id)
-        records = [_closed(record, calls.get(record.call_id)) for record in outcome.calls]
+        records = [closed(record, calls.get(record.call_id)) for record in outcome.calls]
         told: dict[str, object] = {**outcome.to_json(), "status": status, "error": error, "pending": []}
         return Outcome.model_validate(told).model_copy(update={"calls": tuple(records)})
 
@@ -376,25 +386,3 @@ def _told_of(outcome: Outcome, around: str) -> Outcome:
 def _ends_it(call: Call) -> bool:
     """Whether a person's no to this call ends its run."""
     return call.status == "rejected" and call.on_rejection == "end"
-
-
-def _closed(record: CallRecord, call: Call | None) -> CallRecord:
-    """A call that waited when its run was put away, as it is at the end of it."""
-    if record.status != "pending":
-        return record
-    ended: dict[str, CallStatus] = {"rejected": "rejected", "expired": "failed"}
-    return record.model_copy(update={"status": ended.get("" if call is None else call.status, "cancelled")})
-
-
-def _number(execution_id: str, call_id: str | int) -> int:
-    if isinstance(call_id, int):
-        return call_id
-    text = call_id.removeprefix(f"{execution_id}.")
-    if not text.isdigit():
-        raise UnknownEntry(f"`{call_id}` is no call of execution {execution_id}: they are named {execution_id}.NUMBER")
-    return int(text)
-
-
-def _pending(call: Call) -> PendingCall:
-    arguments = edited(call) or cast("dict[str, object]", codec.loads(call.arguments))
-    return pending_call(f"{call.execution_id}.{call.number}", arguments, call)
