@@ -48,8 +48,8 @@ async def _exchange(app: Asgi, reader: asyncio.StreamReader, writer: asyncio.Str
 
 
 @asynccontextmanager
-async def started(app: Asgi, path: str) -> AsyncGenerator[Client, None]:
-    """A client of the document that the application itself serves."""
+async def served(app: Asgi) -> AsyncGenerator[str, None]:
+    """Where the application is."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await _exchange(app, reader, writer)
@@ -57,11 +57,19 @@ async def started(app: Asgi, path: str) -> AsyncGenerator[Client, None]:
         await writer.wait_closed()
 
     listener = await asyncio.start_server(handle, "127.0.0.1", 0)
-    port = listener.sockets[0].getsockname()[1]
-    connector = OpenApi(f"http://127.0.0.1:{port}{path}", name="shop")
-    await connector.start()
     try:
-        yield Client(connector)
+        yield f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
     finally:
-        await connector.aclose()
         listener.close()
+
+
+@asynccontextmanager
+async def started(app: Asgi, path: str) -> AsyncGenerator[Client, None]:
+    """A client of the document that the application itself serves."""
+    async with served(app) as url:
+        connector = OpenApi(f"{url}{path}", name="shop")
+        await connector.start()
+        try:
+            yield Client(connector)
+        finally:
+            await connector.aclose()
