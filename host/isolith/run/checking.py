@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from isolith.internal import internal_error
 from isolith.outcome import Diagnostic
 from isolith.run.normalize import Refused
-from isolith.run.type_checker import RUN_TIMEOUT_S, TIMEOUT_S, type_checker, types_of
+from isolith.run.type_checker import RUN_TIMEOUT_S, type_checker, types_of
 from isolith_bindings.check import Finding, Report, check
 from isolith_runtime.threads import GuestThreads
 
@@ -105,7 +105,7 @@ class Checking:
     def _ask_for_types(self, script: Prepared, *, synchronous: bool) -> None:
         checker = of_a_run(self._types)
         if checker is not None:
-            until = time.monotonic() + (RUN_TIMEOUT_S if self._types == "auto" else TIMEOUT_S)
+            until = time.monotonic() + (RUN_TIMEOUT_S if self._types == "auto" else checker.timeout_s)
             ask = partial(types_of, script.text, dict(self._connectors), checker, synchronous=synchronous)
             self._script, self._typed = script, _apart(_type_threads, partial(_in_time, ask, until))
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from isolith.errors import UsageError
 from isolith.run.type_folder import TypeFolder
 from isolith.run.type_remark import Remark, remark_of
-from isolith.run.type_server import NoAnswer
+from isolith.run.type_server import NoAnswer, bound, surroundings
 from isolith.run.type_servers import servers
 from isolith.run.type_stubs import FIRST, SCRIPT, files, named_connectors
 from isolith_bindings.check import Finding
@@ -38,8 +38,8 @@ Name = Literal["ty", "pyright", "mypy"]
 Types = Literal["auto", "ty", "pyright", "mypy", "off"]
 """Which checker is asked. `auto`: the first there is; before a run only ty, for the others take seconds."""
 
-TIMEOUT_S = 20.0
-"""Seconds it may take where somebody waits for nothing else."""
+_TIMEOUT_S = 20.0
+_FAST_TIMEOUT_S = 5.0
 RUN_TIMEOUT_S = 0.5
 """Seconds that ty may take beside a run; it takes a few thousandths, and for the first script some hundredths more."""
 _MAX_KNOWN = 1_000
@@ -75,6 +75,11 @@ class TypeChecker:
         """Whether a run can wait for it."""
         return self.name == "ty"
 
+    @property
+    def timeout_s(self) -> float:
+        """Seconds it may take where somebody waits for nothing else. On some scripts it would never end."""
+        return _FAST_TIMEOUT_S if self.fast else _TIMEOUT_S
+
 
 def type_checker(wanted: Types = "auto") -> TypeChecker | None:
     """The checker beside this Python, or on the path. Raises UsageError where one is named that is not there."""
@@ -96,16 +101,16 @@ def types_of(
     checker: TypeChecker,
     *,
     synchronous: bool,
-    timeout_s: float = TIMEOUT_S,
+    timeout_s: float | None = None,
 ) -> tuple[Finding, ...]:
-    """What a checker says of a script; nothing where it cannot be asked. Blocks, runs nothing of it."""
+    """What a checker says of a script; nothing where it cannot be asked or is late. Blocks, runs nothing of it."""
     if "__future__" in text or not named_connectors(text, connectors):  # the first stands where our own line does
         return ()
     read = dict(files(text, connectors, synchronous=synchronous))
     key = hashlib.sha256(json.dumps([checker.name, checker.command, read]).encode()).digest()
     found = _known.get(key)
     if found is None:
-        remarks = _remarks(checker, read, timeout_s)
+        remarks = _remarks(checker, read, checker.timeout_s if timeout_s is None else timeout_s)
         found = () if remarks is None else tuple(_findings(checker.name, remarks))
         if remarks is not None and len(found) <= _MAX_KEPT:
             _keep(key, found)
@@ -133,7 +138,7 @@ def _remarks(checker: TypeChecker, read: dict[str, str], timeout_s: float) -> li
         try:
             return servers.ask(checker.command, read[SCRIPT], stubs, timeout_s)
         except NoAnswer as none:
-            if none.late:
+            if none.final:
                 return None
     return _asked_once(checker, read, until - time.monotonic())
 
@@ -143,27 +148,31 @@ def _asked_once(checker: TypeChecker, read: dict[str, str], timeout_s: float) ->
     folder = TypeFolder()
     try:
         folder.hold(read)
-        done = subprocess.run(  # noqa: S603 - a fixed command; the script is a file to it
+        with subprocess.Popen(  # noqa: S603 - a fixed command; the script is a file to it
             [checker.command, *_DIALECTS[checker.name].command, SCRIPT],
             cwd=folder.path,
-            # Nothing of ours that it has no use for. Pyright keeps what it runs on in the user's cache folder.
-            env={"HOME": str(Path.home() if checker.name == "pyright" else folder.path), "PATH": _path()},
+            # Pyright keeps what it runs on in the user's cache folder.
+            env=surroundings(Path.home() if checker.name == "pyright" else folder.path),
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            check=False,
-        )
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            output = _output(process, checker, timeout_s)
     except (OSError, subprocess.TimeoutExpired):
         return None
     finally:
         folder.close()
-    if done.returncode not in {0, 1}:
-        return None
-    return list(_DIALECTS[checker.name].read(done.stdout.decode(errors="replace")))
+    return None if process.returncode not in {0, 1} else list(_DIALECTS[checker.name].read(output))
 
 
-def _path() -> str:
-    return os.environ.get("PATH", "")
+def _output(process: subprocess.Popen[bytes], checker: TypeChecker, timeout_s: float) -> str:
+    if checker.fast:
+        bound(process)
+    try:
+        return process.communicate(timeout=timeout_s)[0].decode(errors="replace")
+    except BaseException:
+        process.kill()
+        raise
 
 
 def _findings(name: Name, remarks: Iterable[Remark]) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -19,9 +20,16 @@ from isolith.run.type_folder import TypeFolder
 from isolith.run.type_remark import Remark, remark_of
 from isolith.run.type_stubs import SCRIPT
 
+if sys.platform == "linux":
+    import resource
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
+MAX_BYTES = 1 << 30
+"""Of data that ty may have; without a script it is a tenth of that, more for each of its threads."""
+_MAX_THREADS = "2"
 _MAX_ANSWER_BYTES = 16 << 20
 _MAX_HEADER_BYTES = 1_000
 _END_S = 2.0
@@ -32,11 +40,23 @@ _CAPABILITIES: _Message = {"general": {"positionEncodings": ["utf-32"]}, "textDo
 
 
 class NoAnswer(Exception):
-    """The process did not say what it found. `late`: because there was no more time."""
+    """The process did not say what it found. `final`: so will no other, for want of time or because of the script."""
 
-    def __init__(self, *, late: bool) -> None:
+    def __init__(self, *, final: bool) -> None:
         super().__init__("no answer")
-        self.late = late
+        self.final = final
+
+
+def surroundings(folder: Path) -> dict[str, str]:
+    """The environment of a checker: nothing of ours that it has no use for."""
+    return {"HOME": str(folder), "PATH": os.environ.get("PATH", ""), "TY_MAX_PARALLELISM": _MAX_THREADS}
+
+
+def bound(process: subprocess.Popen[bytes]) -> None:
+    """Have no script make ty take more memory than `MAX_BYTES`, where the system has such a limit."""
+    if sys.platform == "linux":
+        with suppress(OSError):  # it has ended
+            resource.prlimit(process.pid, resource.RLIMIT_DATA, (MAX_BYTES, MAX_BYTES))
 
 
 class TypeServer:
@@ -54,7 +74,7 @@ class TypeServer:
             self._process = subprocess.Popen(  # noqa: S603 - a fixed command
                 [command, "server"],
                 cwd=self.folder,
-                env={"HOME": str(self.folder), "PATH": os.environ.get("PATH", "")},
+                env=surroundings(self.folder),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -62,6 +82,7 @@ class TypeServer:
         except BaseException:
             self._holder.close()
             raise
+        bound(self._process)
 
     def ask(self, script: str, stubs: Mapping[str, str], timeout_s: float) -> list[Remark]:
         """What it says of a script, given the stubs by the names of their files. Raises NoAnswer; then it is gone."""
@@ -75,7 +96,7 @@ class TypeServer:
         # It may be any program, at any moment of its life.
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             self.close()
-            raise NoAnswer(late=time.monotonic() >= until) from error
+            raise NoAnswer(final=self._greeted or time.monotonic() >= until) from error
         except BaseException:
             self.close()
             raise

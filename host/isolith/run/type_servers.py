@@ -115,7 +115,7 @@ def _started(command: str) -> TypeServer:
     try:
         return TypeServer(command)
     except OSError as error:
-        raise NoAnswer(late=False) from error
+        raise NoAnswer(final=False) from error
 
 
 servers = TypeServers()

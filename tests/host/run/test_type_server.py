@@ -17,7 +17,7 @@ from tests.bindings.check.corpus import shop
 
 from isolith.run import type_servers
 from isolith.run.type_checker import TypeChecker, get_ready, type_checker, types_of
-from isolith.run.type_server import NoAnswer, TypeServer
+from isolith.run.type_server import MAX_BYTES, NoAnswer, TypeServer
 from isolith.run.type_servers import TypeServers, servers
 from isolith.run.type_stubs import SCRIPT, files
 from isolith_bindings.connector import JsonSchema, Method
@@ -225,7 +225,40 @@ def test_what_takes_too_long_is_killed(program: Callable[[str], str]) -> None:
         server = TypeServer(program(text))
         with pytest.raises(NoAnswer) as caught:
             server.ask("x" * 1_000_000, {"a.pyi": ""}, 0.2)
-        assert (caught.value.late, gone(server.pid), server.folder.exists()) == (True, True, False)
+        assert (caught.value.final, gone(server.pid), server.folder.exists()) == (True, True, False)
+
+
+SLOW = "crm\nimport random\nx = 0\n" + "".join(f"x = x if random.random() else ({each}, x)\n" for each in range(200))
+
+
+if sys.platform == "linux":
+    import resource
+
+    BOUNDED = """
+    import resource
+    while resource.getrlimit(resource.RLIMIT_DATA)[0] == resource.RLIM_INFINITY and sys.argv[1] == "check":
+        time.sleep(0.01)
+    print(f"__isolith_script.py:2:1: error[not-iterable] {resource.getrlimit(resource.RLIMIT_DATA)[0]}")
+    """
+
+    def test_a_script_that_makes_it_take_all_memory_ends_it(made: TypeServers, ty: TypeChecker) -> None:
+        rules(made, ty.command, "hub.get()")
+        [server] = made.waiting
+        assert resource.prlimit(server.pid, resource.RLIMIT_DATA) == (MAX_BYTES, MAX_BYTES)
+        with pytest.raises(NoAnswer) as caught:
+            made.ask(ty.command, *of("hub\nx = (1, 2, 3, 4)\n" + "x = (*x, *x)\n" * 26), 10 * LONG_S)
+        assert (caught.value.final, made.waiting) == (True, [])
+        assert rules(made, ty.command, "hub.get() + 1\n", {"type": "string"}) == ["unsupported-operator"]
+
+    def test_one_that_is_asked_once_is_bounded_as_well(program: Callable[[str], str]) -> None:
+        [found] = types_of(WRONG, shop(), TypeChecker("ty", program(BOUNDED)), synchronous=True)
+        assert found.message == f"{MAX_BYTES} (ty: not-iterable)"
+
+
+def test_a_script_that_it_never_ends_with_costs_only_its_time(ty: TypeChecker) -> None:
+    assert types_of(SLOW, shop(), ty, synchronous=True, timeout_s=0.5) == ()
+    [found] = types_of(f"{WRONG}# after the slow one", shop(), ty, synchronous=True)
+    assert found.line == 2
 
 
 @pytest.mark.parametrize(
@@ -247,7 +280,7 @@ def test_what_speaks_otherwise_is_ended(program: Callable[[str], str], text: str
     server = TypeServer(program(text))
     with pytest.raises(NoAnswer) as caught:
         server.ask("x", {}, LONG_S)
-    assert (caught.value.late, gone(server.pid), server.folder.exists()) == (False, True, False)
+    assert (caught.value.final, gone(server.pid), server.folder.exists()) == (False, True, False)
 
 
 def test_a_ty_that_does_not_stay_is_asked_once_for_each_script(program: Callable[[str], str], ty: TypeChecker) -> None:
