@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from isolith_bindings.egress.decoding import Decoder
 from isolith_bindings.errors import CallError
 from isolith_bindings.files import PIECE, ByteFile
+
+if TYPE_CHECKING:
+    from isolith_bindings.egress.messages import Cut
 
 
 class Body:
@@ -26,7 +30,7 @@ class Body:
         self._waiting: bytearray = bytearray()
         self.file: ByteFile | None = None
         self.truncated = False
-        self.cut = False
+        self.cut: Cut = ""
 
     @property
     def content(self) -> bytes:

@@ -136,7 +136,7 @@ class Egress:
         return Response(answer.status, headers, body.content, body.truncated, request.url, file=body.file, cut=body.cut)
 
     async def _read(self, request: Request, answer: httpcore2.Response, headers: Pairs, ends: float) -> Body:
-        """The body; of a `partial` request what came of it until `ends`, or until nothing more came."""
+        """The body; of a `partial` request what came of it until `ends`, or for as long as something came."""
         encodings = ", ".join(value for name, value in headers if name.lower() == "content-encoding")
         cap = self.limits.body_bytes if request.body_bytes is None else request.body_bytes
         limit = self.limits.answer_bytes if request.keep and 200 <= answer.status < 300 else 0
@@ -151,7 +151,11 @@ class Egress:
             except (TimeoutError, httpcore2.ReadTimeout):
                 if not partial:
                     raise
-                body.cut = True
+                body.cut = "late"
+            except (httpcore2.NetworkError, httpcore2.ProtocolError):
+                if not partial or not body.content:
+                    raise
+                body.cut = "broken"
             await body.finish()
         finally:
             body.let_go()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from isolith_bindings.errors import CallError
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from isolith_bindings.files import ByteFile
 
 Pairs = tuple[tuple[str, str], ...]
+Cut = Literal["", "late", "broken"]
+"""Why an answer has no end; empty where it has one."""
 
 # RFC 9110, 5.6.2: what a method, a field name and a cookie name are made of.
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
@@ -82,7 +84,7 @@ class Request:
     `idempotent`: whether it may be sent twice; None follows the method (RFC 9110, 9.2.2) and an Idempotency-Key.
     `body_bytes` lowers or raises the cap on the decoded body of the answer for this request. `keep`: a success that is
     longer than the cap is kept in a file, up to `Limits.answer_bytes`. `partial`: of a success that has not ended in
-    time, what came until then is the answer (`Response.cut`).
+    time, or breaks off, what came until then is the answer (`Response.cut`).
     """
 
     method: str
@@ -106,8 +108,9 @@ class Response:
     """One answer, decoded. `url` is where it came from, without credentials.
 
     `file`: the body, where it was longer than the cap and was to be kept; `content` is its beginning. `truncated`: it
-    was longer than may be kept, and both are. `cut`: it had not ended when its time had. `waited_s` was spent in pauses
-    that the server asked for, `attempts` counts the requests that were sent for it.
+    was longer than may be kept, and both are. `cut`: it had not ended when its time had (`late`), or broke off
+    (`broken`). `waited_s` was spent in pauses that the server asked for, `attempts` counts the requests that were sent
+    for it.
     """
 
     status: int
@@ -118,7 +121,7 @@ class Response:
     attempts: int = 1
     waited_s: float = 0.0
     file: ByteFile | None = field(default=None, repr=False)
-    cut: bool = False
+    cut: Cut = ""
 
     def header(self, name: str) -> str | None:
         """The first field of that name, in any case of letters."""

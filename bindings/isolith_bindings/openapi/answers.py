@@ -12,6 +12,7 @@ from isolith_bindings.openapi.bodies import kind_of
 from isolith_bindings.openapi.items import Items, filename, kept, of_several, text_of
 from isolith_bindings.openapi.media import covers, essence, is_range, kind
 from isolith_bindings.openapi.parts import is_binary
+from isolith_bindings.openapi.plan import IDEMPOTENT
 from isolith_bindings.openapi.responses import match
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ async def value_of(operation: Operation, response: Response, artifacts: Artifact
 
     Text and data that are too long for a value are whole in an artifact: `{"artifact": ..., "truncated": True,
     "preview": ...}`. What is longer than is read at all is `invalid_result`, with the beginning as an artifact in its
-    `data`. So is what does not hold what it says it holds, with its text. What had not ended in time (`cut`) is
-    `tool_timeout`, with the items that came in its `data`. Raises CallError.
+    `data`. So is what does not hold what it says it holds, with its text. What has no end (`cut`) is `tool_timeout` or
+    `tool_unavailable`, with the items that came in its `data`. Raises CallError.
     """
     if operation.method == "HEAD":
         return dict(response.headers)
@@ -162,7 +163,7 @@ def _too_long(operation: Operation, response: Response, artifacts: Artifacts, to
 async def _endless(
     operation: Operation, response: Response, artifacts: Artifacts, told: str, items: Items | None
 ) -> CallError:
-    """Time is over before the answer is: an error, since what came is not all of it, with what came."""
+    """The answer has no end: an error, since what came is not all of it, with what came."""
     data: list[object] | ArtifactRef
     if items is None or response.file is not None:
         data = _kept(response, artifacts, told)
@@ -170,11 +171,14 @@ async def _endless(
     else:
         data = await _items(operation, response, told, items, artifacts)
         what = f"{len(data)} whole items"
+    late = response.cut == "late"
+    why = "had not ended when the time of the call was over" if late else "broke off before its end"
     return CallError(
-        "tool_timeout",
-        f"{operation.name}: the answer had not ended when the time of the call was over; {what} came until then",
+        "tool_timeout" if late else "tool_unavailable",
+        f"{operation.name}: the answer {why}; {what} came until then",
         data=data,
-        exception="TimeoutError",
+        exception="TimeoutError" if late else "ConnectionError",
+        retriable=operation.method in IDEMPOTENT,
         hint="what came is the `.data` of the error: `except ToolError as error: items = error.data`",
     )
 

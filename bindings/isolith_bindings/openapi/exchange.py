@@ -36,11 +36,13 @@ async def send(
             attachment = renewed
             response = await egress.send(_request(plan, attachment), total_s=deadline_s, tell=tell)
     headers = tuple((name, redact(value)) for name, value in response.headers)
-    longer = response.truncated or response.cut or response.file is not None
+    longer = response.truncated or response.cut != "" or response.file is not None
     content = redact_bytes(response.content, attachment.secrets, cut=longer)
     file = response.file
     if file is not None and attachment.secrets:
-        file = await asyncio.to_thread(redact_file, file, attachment.secrets, cut=response.truncated or response.cut)
+        file = await asyncio.to_thread(
+            redact_file, file, attachment.secrets, cut=response.truncated or response.cut != ""
+        )
     cleared = replace(response, headers=headers, content=content, file=file)
     if not 200 <= response.status < 300:
         raise failure(plan, cleared)

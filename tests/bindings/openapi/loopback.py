@@ -35,12 +35,13 @@ class Got:
 
 @dataclass(frozen=True)
 class Reply:
-    """`endless`: nothing comes behind the content, and it does not end either."""
+    """`endless`: nothing comes behind the content, and it does not end either. `broken`: it ends in the middle."""
 
     content: bytes = b""
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
     endless: bool = False
+    broken: bool = False
 
     @classmethod
     def of(cls, value: object, status: int = 200, **headers: str) -> Reply:
@@ -120,12 +121,17 @@ async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, 
             return
         server.got.append(got)
         reply = answer(got)
-        length = [] if reply.status == 204 or reply.endless else [("content-length", str(len(reply.content)))]
+        length = (
+            []
+            if reply.status == 204 or reply.endless or reply.broken
+            else [("content-length", str(len(reply.content)))]
+        )
         head = h11.Response(status_code=reply.status, headers=[*reply.headers, *length])
-        if reply.endless:
+        if reply.endless or reply.broken:
             writer.write((connection.send(head) or b"") + (connection.send(h11.Data(reply.content)) or b""))
             await writer.drain()
-            await reader.read()
+            if reply.endless:
+                await reader.read()
             return
         for out in (head, *([h11.Data(reply.content)] if got.method != "HEAD" else []), h11.EndOfMessage()):
             writer.write(connection.send(out) or b"")

@@ -14,7 +14,7 @@ from tests.bindings.openapi.exchanges import answered, body, get, post, refused,
 from tests.bindings.openapi.loopback import Reply
 
 from isolith_bindings.connector import ArtifactRef
-from isolith_bindings.egress import Limits
+from isolith_bindings.egress import Limits, Retries
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi import sequences
 from isolith_bindings.openapi.answers import BESIDE
@@ -408,6 +408,24 @@ def test_what_is_compressed_and_quiet_for_long_is_cut_as_well() -> None:
             return caught.value.data, len(server.got)
 
     assert asyncio.run(within()) == ([1, 2], 1)
+
+
+def test_what_breaks_off_is_an_error_with_the_items_that_came_and_is_not_asked_for_again() -> None:
+    broken, nothing = reply("application/jsonl", b"1\n2\n3", broken=True), reply("application/jsonl", b"", broken=True)
+
+    async def one(answer: Reply) -> tuple[CallError, int]:
+        retries = Retries(base_s=0)
+        async with connected(listed("application/jsonl", {}), lambda _: answer, retries=retries) as (client, server):
+            with pytest.raises(CallError) as caught:
+                await client.call("read")
+            return caught.value, len(server.got)
+
+    error, requests = asyncio.run(one(broken))
+    assert (error.kind, error.data, error.retriable, requests) == ("tool_unavailable", [1, 2], True, 1)
+    assert error.message == "read: the answer broke off before its end; 2 whole items came until then"
+    # Of which nothing came, that is asked for again, as anything that is safe.
+    error, requests = asyncio.run(one(nothing))
+    assert (error.kind, error.data, requests) == ("tool_unavailable", None, 3)
 
 
 @pytest.mark.slow
