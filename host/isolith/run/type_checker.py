@@ -15,7 +15,6 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,7 +120,7 @@ def get_ready(wanted: Types) -> None:
     """Begin what a checker needs before its first script, beside what is done meanwhile; as `type_checker` raises."""
     checker = type_checker(wanted)
     if checker is not None and checker.fast:
-        threading.Thread(target=servers.get_ready, args=(checker.command,), daemon=True).start()
+        servers.get_ready(checker.command)
 
 
 def _keep(key: bytes, found: tuple[Finding, ...]) -> None:

@@ -32,6 +32,7 @@ MAX_BYTES = 1 << 30
 _MAX_THREADS = "2"
 _MAX_ANSWER_BYTES = 16 << 20
 _MAX_HEADER_BYTES = 1_000
+_GREETING = 0
 _END_S = 2.0
 _CHANGES = {"created": 1, "changed": 2, "deleted": 3}
 _Message = dict[str, object]
@@ -68,8 +69,8 @@ class TypeServer:
         """How many scripts it was given."""
         self._holder = TypeFolder()
         self.folder = self._holder.path
-        self._requests = 0
-        self._greeted = False
+        self._requests = _GREETING
+        self._greeted = self._opened = self._is_ty = False
         try:
             self._process = subprocess.Popen(  # noqa: S603 - a fixed command
                 [command, "server"],
@@ -84,6 +85,11 @@ class TypeServer:
             raise
         bound(self._process)
 
+    def get_ready(self, script: str) -> None:
+        """Have it read a script; nothing of that is waited for before the first that it is asked. Raises OSError."""
+        self._greet()
+        self._open(script, {})
+
     def ask(self, script: str, stubs: Mapping[str, str], timeout_s: float) -> list[Remark]:
         """What it says of a script, given the stubs by the names of their files. Raises NoAnswer; then it is gone."""
         self.asked += 1
@@ -96,7 +102,7 @@ class TypeServer:
         # It may be any program, at any moment of its life.
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             self.close()
-            raise NoAnswer(final=self._greeted or time.monotonic() >= until) from error
+            raise NoAnswer(final=self._is_ty or time.monotonic() >= until) from error
         except BaseException:
             self.close()
             raise
@@ -126,40 +132,58 @@ class TypeServer:
     def _ask(self, script: str, stubs: Mapping[str, str]) -> list[Remark]:
         if not self._greeted:
             self._greet()
+        if self._opened:
+            self._report()
+        self._open(script, stubs)
+        return [remark_of(told, "code") for told in cast("list[_Message]", self._report()["items"])]
+
+    def _greet(self) -> None:
+        """Begin with it; what it answers is read with the first report, for it takes one message after the other."""
+        folder = {"uri": self.folder.as_uri(), "name": "script"}
+        about = {"processId": os.getpid(), "capabilities": _CAPABILITIES, "workspaceFolders": [folder]}
+        self._send({"id": _GREETING, "method": "initialize", "params": about})
+        self._send({"method": "initialized", "params": {}})
+        self._greeted = True
+
+    def _open(self, script: str, stubs: Mapping[str, str]) -> None:
         changes = [
             {"uri": self._uri(name), "type": _CHANGES[change]} for name, change in self._holder.hold(stubs).items()
         ]
         if changes:
             self._send({"method": "workspace/didChangeWatchedFiles", "params": {"changes": changes}})
-        document = {"uri": self._uri(SCRIPT)}
-        opened = {**document, "languageId": "python", "version": self.asked, "text": script}
-        self._send({"method": "textDocument/didOpen", "params": {"textDocument": opened}})
-        report = self._request("textDocument/diagnostic", {"textDocument": document})
-        self._send({"method": "textDocument/didClose", "params": {"textDocument": document}})
-        return [remark_of(told, "code") for told in cast("list[_Message]", report["items"])]
-
-    def _greet(self) -> None:
-        folder = {"uri": self.folder.as_uri(), "name": "script"}
-        about: _Message = {"processId": os.getpid(), "capabilities": _CAPABILITIES, "workspaceFolders": [folder]}
-        found = cast("_Message", self._request("initialize", about)["capabilities"])
-        if found.get("positionEncoding") != "utf-32" or "diagnosticProvider" not in found:
-            raise ValueError("a server of another kind")
-        self._send({"method": "initialized", "params": {}})
-        self._greeted = True
-
-    def _uri(self, name: str) -> str:
-        return (self.folder / name).as_uri()
-
-    def _request(self, method: str, params: _Message) -> _Message:
+        document = {"uri": self._uri(SCRIPT), "languageId": "python", "version": self._requests, "text": script}
+        self._send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
         self._requests += 1
-        self._send({"id": self._requests, "method": method, "params": params})
+        asked = {"textDocument": {"uri": self._uri(SCRIPT)}}
+        self._send({"id": self._requests, "method": "textDocument/diagnostic", "params": asked})
+        self._opened = True
+
+    def _report(self) -> _Message:
+        """What it found in the script that is open, which is closed then."""
+        report = self._answer(self._requests)
+        self._send({"method": "textDocument/didClose", "params": {"textDocument": {"uri": self._uri(SCRIPT)}}})
+        self._opened = False
+        return report
+
+    def _answer(self, request: int) -> _Message:
         while True:
             message = _read(cast("IO[bytes]", self._process.stdout))
             if "method" in message:
                 if "id" in message:  # a question of its own, which it has no need to ask
                     self._send({"id": message["id"], "result": None})
-            elif message.get("id") == self._requests:
+            elif message.get("id") == _GREETING:
+                self._meet(cast("_Message", message["result"]))
+            elif message.get("id") == request:
                 return cast("_Message", message["result"])
+
+    def _meet(self, greeting: _Message) -> None:
+        can = cast("_Message", greeting["capabilities"])
+        if can.get("positionEncoding") != "utf-32" or "diagnosticProvider" not in can:
+            raise ValueError("a server of another kind")
+        self._is_ty = True
+
+    def _uri(self, name: str) -> str:
+        return (self.folder / name).as_uri()
 
     def _send(self, message: _Message) -> None:
         pipe = cast("IO[bytes]", self._process.stdin)

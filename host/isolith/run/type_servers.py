@@ -24,7 +24,6 @@ IDLE_S = 60.0
 """Seconds that a process waits for the next script; it takes about 40 MB."""
 MAX_SCRIPTS = 1_000
 """Scripts that one process is given: what it keeps of each is not ours to say."""
-_READYING_S = 5.0
 _ORDINARY = """\
 import asyncio, json, re
 from datetime import date, datetime, time, timedelta
@@ -55,12 +54,16 @@ class TypeServers:
         return found
 
     def get_ready(self, command: str) -> None:
-        """Have one that has read Python's own stubs; who asks meanwhile waits for it. Does not raise."""
+        """Have one that reads Python's own stubs meanwhile. Waits for nothing, and does not raise."""
         with self._lock, suppress(NoAnswer):
             if not self._idle:
                 server = _started(command)
-                server.ask(_ORDINARY, {}, _READYING_S)
-                self._keep(server)
+                try:
+                    server.get_ready(_ORDINARY)
+                except OSError:
+                    server.close()
+                else:
+                    self._keep(server)
 
     @property
     def waiting(self) -> list[TypeServer]:

@@ -141,7 +141,6 @@ def test_no_configuration_but_its_own_counts(ty: TypeChecker, tmp_path: Path, mo
 def test_the_time_before_the_first_script_can_be_spent_meanwhile(ty: TypeChecker) -> None:
     servers.close()
     get_ready("ty")
-    until(lambda: bool(servers.waiting))
     [server] = servers.waiting
     types_of(f"{WRONG}# got ready", shop(), ty, synchronous=True)
     assert servers.waiting == [server]

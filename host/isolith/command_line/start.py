@@ -1,0 +1,27 @@
+"""Where the command begins: `isolith check` has its type checker read Python's own stubs while the rest is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from isolith.run.type_checker import get_ready
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    if will_check(sys.argv[1:]):
+        get_ready("auto")
+    import_module("isolith.command_line.cli").main()
+
+
+def will_check(arguments: Sequence[str]) -> bool:
+    """Whether scripts are to be checked against something, by a checker that nobody names: then it is told later."""
+    if arguments[:1] != ["check"] or any(word.startswith("--types") for word in arguments):
+        return False
+    return "ISOLITH_CONFIG" in os.environ or any(word.startswith(("--connect", "--config")) for word in arguments)

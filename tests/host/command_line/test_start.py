@@ -1,0 +1,39 @@
+"""What begins before the command line is there."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from isolith.command_line import cli, start
+
+
+@pytest.mark.parametrize(
+    ("arguments", "begins"),
+    [
+        (["check", "s.py", "--connect", "crm.py"], True),
+        (["check", "s.py", "--connect=crm.py"], True),
+        (["check", "s.py", "--config", "isolith.toml"], True),
+        (["check", "s.py"], False),
+        (["check", "s.py", "--connect", "crm.py", "--types", "off"], False),
+        (["check", "s.py", "--connect", "crm.py", "--types=mypy"], False),
+        (["run", "s.py", "--connect", "crm.py"], False),
+        ([], False),
+    ],
+)
+def test_a_check_has_its_type_checker_get_ready_meanwhile(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, *, begins: bool
+) -> None:
+    done: list[str] = []
+    monkeypatch.delenv("ISOLITH_CONFIG", raising=False)
+    monkeypatch.setattr(sys, "argv", ["isolith", *arguments])
+    monkeypatch.setattr(start, "get_ready", done.append)
+    monkeypatch.setattr(cli, "main", lambda: done.append("main"))
+    start.main()
+    assert done == [*["auto"] * begins, "main"]
+
+
+def test_a_configuration_of_the_environment_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISOLITH_CONFIG", "isolith.toml")
+    assert start.will_check(["check", "s.py"])
