@@ -136,7 +136,7 @@ def text_of(content: bytes, told: str) -> str:
     charset = parameter(told, "charset") or "utf-8"
     try:
         return content.decode("utf-8-sig" if charset.lower() in {"utf-8", "utf8"} else charset, "replace")
-    except LookupError:
+    except (LookupError, ValueError):  # there is none of that name, or none that reads text
         return content.decode("utf-8", "replace")
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         ("text/html", b"<p>", "<p>"),
         ("application/x-ndjson", b'{"a":1}\n\n2\n', [{"a": 1}, 2]),
         ("application/x-www-form-urlencoded", b"a=1&b=", {"a": "1", "b": ""}),
-        ("text/plain; charset=nonsense", b"a", "a"),
+        *((f"text/plain; charset={name}", b"a\xff", "a\ufffd") for name in ("nonsense", "idna", "hex", "a\x7f", "undefined")),
         ("application/json", b"", None),
     ],
 )  # fmt: skip

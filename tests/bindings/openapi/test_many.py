@@ -88,13 +88,24 @@ WHOLE = a_document(
                 "responses": OK,
                 "servers": [{"url": "https://{a}.test", "variables": {"a": {"default": "b", "enum": ["b"]}}}],
             },
-        }
+        },
+        "/parts": {
+            "query": {
+                "parameters": [{"name": "all", "in": "querystring", "content": {"application/x-www-form-urlencoded": {"schema": {"type": "object"}, "encoding": {"a": {"style": "deepObject"}}}}}],
+                "requestBody": {"content": {"multipart/mixed": {"schema": {"type": "array", "prefixItems": [{"type": "object"}, {"type": "array", "items": {"type": "string"}}], "items": {"$ref": "#/components/schemas/Q"}}, "prefixEncoding": [{"headers": {"X-A": {"required": True, "schema": {"type": "integer", "default": 1}}}}, {"contentType": "multipart/mixed", "itemEncoding": {"contentType": "text/csv"}}], "itemEncoding": {"headers": {"X-B": {"$ref": "#/components/headers/H"}}}}}},
+                "responses": {"200": {"content": {"text/event-stream": {"itemSchema": {"$ref": "#/components/schemas/Thing"}}, "multipart/mixed": {"itemSchema": {}, "schema": {"type": "array"}, "itemEncoding": {"headers": {"X-C": {"content": {"text/plain": {}}}}}}}}},
+                "security": [{"#/components/securitySchemes/key": []}],
+            },
+            "additionalOperations": {"COPY": {"responses": OK, "tags": ["t"]}},
+        },
     },
+    tags=[{"name": "t", "kind": "badge"}],
     components={
         "schemas": {
             "Q": {"type": ["array", "null"], "items": {"enum": ["a", "b"]}, "minItems": 1},
             "Thing": {"allOf": [{"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "maxLength": 5}, "next": {"$ref": "#/components/schemas/Thing"}}}]},
         },
+        "headers": {"H": {"schema": {"enum": ["a", "b"]}}},
         "responses": {"E": {"description": "no", "content": {"text/plain": {}}}},
         "securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X"}},
     },
@@ -124,7 +135,7 @@ ODD = st.one_of(
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(st.sampled_from(places(WHOLE)), ODD), min_size=1, max_size=3),
-    st.sampled_from(["3.0.3", "3.1.0"]),
+    st.sampled_from(["3.0.3", "3.1.0", "3.2.0"]),
 )
 def test_whatever_is_wrong_with_a_document_it_is_said(
     changes: list[tuple[tuple[Any, ...], object]], version: str

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.bindings.openapi.bench import a_document, compiled, connected, operations
 from tests.bindings.openapi.exchanges import answered, body, get, post, refused, sent
 from tests.bindings.openapi.loopback import Reply
@@ -18,6 +21,7 @@ from isolith_bindings.egress import Limits, Retries
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi import sequences
 from isolith_bindings.openapi.answers import BESIDE
+from isolith_bindings.openapi.items import Items
 from isolith_bindings.openapi.partition import MAX_HEAD, MAX_PARTS, sections
 from isolith_bindings.openapi.signatures import Signatures
 from isolith_bindings.openapi.styles import UnsendableError
@@ -358,6 +362,28 @@ def test_parts_without_their_boundaries_are_none(content: bytes) -> None:
 def test_parts_that_the_document_does_not_list_are_one_file() -> None:
     value, _ = answered(get(), reply(MIXED, PARTS))
     assert isinstance(value, ArtifactRef)
+
+
+_PIECES = [
+    b"--b", b"--b--", b"\r\n", b"\n", b"\r", b" ", b"Content-Type: ", b"application/json", b"text/plain; charset=idna", b"multipart/mixed; boundary=b",
+    b"Content-Transfer-Encoding: base64\r\n", b"\xff", b"[", b"{}", b"data:", b"id:", b"\0", b"retry:9", b"\x1e", b"x", b":", b"X-Number: 7\r\n",
+    b"Content-Disposition: x; filename*=utf-8''%ff\r\n", b"application/json-seq", b"text/event-stream",
+]  # fmt: skip
+_SAID: dict[str, object] = {"itemSchema": {}, "itemEncoding": {"contentType": "multipart/mixed", "headers": {"X-Number": {"schema": {"type": "integer"}}}, "itemEncoding": {}}}  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(_PIECES), max_size=25), st.booleans(), st.sampled_from(["lines", "records", "events"]))
+def test_whatever_comes_is_items_or_none(pieces: list[bytes], cut: bool, kind: Kind) -> None:
+    """No answer of a stranger is an error of ours."""
+    content = b"".join(pieces)
+    media = compiled(json.dumps(get(responses={"200": {"content": {"multipart/mixed": _SAID}}})).encode())
+    for told in (
+        MIXED,
+        {"lines": "application/jsonl", "records": "application/json-seq"}.get(kind, "text/event-stream"),
+    ):
+        with contextlib.suppress(ValueError):
+            Items(media.operations[0].answers[0].media[0], cut=cut).read(content, told)
 
 
 # ------------------------------------------------------------------------------------------------- without an end
