@@ -24,7 +24,7 @@ from isolith_runtime.engine import ENTRY, MOST_TICKS, STATE, TICK_S, Engine
 from isolith_runtime.errors import HibernationError
 from isolith_runtime.hibernation import Hibernation, differing_pages, restore_pages
 from isolith_runtime.limits import Limits, Meter, Stop
-from isolith_runtime.traceback_reader import current_line
+from isolith_runtime.traceback_reader import BRIEF, current_line
 
 if TYPE_CHECKING:
     from isolith_runtime.inputs import Inputs
@@ -188,7 +188,8 @@ class Isolate:
     def refuse_memory(self) -> None:
         """Note that there was no more, and the script's line: a guest without memory may have none to say it with."""
         self.memory_refused = True
-        self.refused_line = self.current_line() or self.refused_line
+        line = current_line(self.memory.read, self._engine.meta.runtime, BRIEF)
+        self.refused_line = line or self.refused_line
 
     def take_interrupt(self) -> bool:
         """Whether the soft limit asks for a KeyboardInterrupt now; asks once."""

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from typing import NamedTuple
 
 Read = Callable[[int, int], bytes | None]
 
 _COOKIE = b"xdebugpy"
 _SCRIPT = b"<script>"
-_MAX_FRAMES = 2000
-_MAX_TABLE = 1 << 20
 _MAX_BITS = 36
 # Positions in the table of 64-bit offsets behind the eight bytes of the cookie.
 _FIELDS = {
@@ -34,14 +33,28 @@ _BYTES_SIZE, _BYTES_DATA = 8, 16
 _TEXT_DATA = 20  # of a compact ASCII str on a 32-bit build
 
 
+class Effort(NamedTuple):
+    """How far to look for a line. Memory that lies can make it take as long as this allows."""
+
+    frames: int
+    """Some two microseconds each."""
+    table: int
+    """Bytes of a location table, some half a microsecond each."""
+
+
+FULL = Effort(frames=2000, table=1 << 20)
+BRIEF = Effort(frames=50, table=1 << 15)
+"""For what a guest can have done again and again: enough for scripts of a thousand lines."""
+
+
 class Unreadable(Exception):
     """The memory is not what CPython's would be. Never leaves `current_line`."""
 
 
-def current_line(read: Read, runtime: int) -> int | None:
+def current_line(read: Read, runtime: int, effort: Effort = FULL) -> int | None:
     """The line of the innermost frame of the script; `runtime` is the address of `_PyRuntime`."""
     try:
-        return _innermost(_Memory(read), runtime)
+        return _innermost(_Memory(read), runtime, effort)
     except (Unreadable, IndexError, struct.error):
         return None
 
@@ -60,7 +73,7 @@ class _Memory:
         return int(struct.unpack("<I", self.bytes(address, 4))[0])
 
 
-def _innermost(memory: _Memory, runtime: int) -> int | None:
+def _innermost(memory: _Memory, runtime: int, effort: Effort) -> int | None:
     table = memory.bytes(runtime, 8 + 8 * 64)
     if not table.startswith(_COOKIE):
         return None
@@ -69,12 +82,13 @@ def _innermost(memory: _Memory, runtime: int) -> int | None:
     interpreter = memory.pointer(runtime + offsets["interpreters_head"])
     thread = memory.pointer(interpreter + offsets["threads_head"])
     frame = memory.pointer(thread + offsets["current_frame"])
-    for _ in range(_MAX_FRAMES):
+    for _ in range(effort.frames):
         if not frame:
             return None
         code = memory.pointer(frame + offsets["executable"]) & ~3
         if code and _is_script(memory, code + offsets["filename"]):
-            return _line(memory, code, memory.pointer(frame + offsets["instr_ptr"]), offsets)
+            instruction = memory.pointer(frame + offsets["instr_ptr"])
+            return _line(memory, code, instruction, offsets, effort.table)
         frame = memory.pointer(frame + offsets["previous"])
     return None
 
@@ -87,12 +101,12 @@ def _is_script(memory: _Memory, field: int) -> bool:
         return False
 
 
-def _line(memory: _Memory, code: int, instruction: int, offsets: dict[str, int]) -> int | None:
+def _line(memory: _Memory, code: int, instruction: int, offsets: dict[str, int], most: int) -> int | None:
     position = (instruction - code - offsets["code"]) // 2
     first = int(struct.unpack("<i", memory.bytes(code + offsets["firstlineno"], 4))[0])
     table = memory.pointer(code + offsets["linetable"])
     size = memory.pointer(table + _BYTES_SIZE)
-    if not 0 <= position < _MAX_TABLE or size > _MAX_TABLE:
+    if not 0 <= position < most or size > most:
         return None
     return line_of(memory.bytes(table + _BYTES_DATA, size), first, position)
 

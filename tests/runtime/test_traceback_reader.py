@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isolith_runtime import traceback_reader
-from isolith_runtime.traceback_reader import current_line, line_of
+from isolith_runtime.traceback_reader import BRIEF, FULL, current_line, line_of
 
 SOURCES = [
     *sorted((Path(ast.__file__).parent / "json").glob("*.py")),
@@ -95,6 +95,25 @@ def test_frames_that_go_in_a_circle() -> None:
     data[RUNTIME + 600 : RUNTIME + 604] = struct.pack("<I", RUNTIME + 700)
     data[RUNTIME + 700 : RUNTIME + 704] = struct.pack("<I", RUNTIME + 700)
     assert current_line(memory_of(bytes(data)), RUNTIME) is None
+
+
+@pytest.mark.parametrize(("effort", "most"), [(FULL, 7_000), (BRIEF, 200)])
+def test_how_far_it_looks_is_bounded(effort: traceback_reader.Effort, most: int) -> None:
+    """The frames lead to each other for ever."""
+    table = [0] * 64
+    table[4], table[25], table[31], table[32] = 600, 0, 0, 4
+    data = bytearray(bytes(RUNTIME) + b"xdebugpy" + struct.pack("<64Q", *table) + bytes(2000))
+    for start, end in ((600, 700), (700, 700)):
+        data[RUNTIME + start : RUNTIME + start + 4] = struct.pack("<I", RUNTIME + end)
+    read, reads = memory_of(bytes(data)), 0
+
+    def counted(address: int, size: int) -> bytes | None:
+        nonlocal reads
+        reads += 1
+        return read(address, size)
+
+    assert current_line(counted, RUNTIME, effort) is None
+    assert effort.frames < reads < most
 
 
 @pytest.mark.parametrize("runtime", [0, 1, 2**31, 2**32, -5])
