@@ -130,7 +130,6 @@ class _View:
         }
         wrapped: dict[str, object] = {
             "type": "object",
-            "description": "a part with headers of its own",
             "properties": {"content": content, "headers": {**described, **({"required": needed} if needed else {})}},
             "required": ["content", "headers"] if needed or self.answer else ["content"],
             "additionalProperties": False,

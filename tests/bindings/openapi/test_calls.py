@@ -9,6 +9,7 @@ import pytest
 from tests.bindings.openapi.bench import OK, Client, a_document
 from tests.bindings.openapi.exchanges import body, get, post, run
 
+from isolith_bindings.describe import describe_method
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi import ApiKey, OpenApi
 from isolith_bindings.secrets import Secret
@@ -88,6 +89,30 @@ def test_what_http_says_of_a_method_is_told() -> None:
         assert await client.call("head") is not None
 
     run(a_document({"/things": methods}), use)
+
+
+def test_what_is_deprecated_is_marked() -> None:
+    """The operation, a parameter and a field of a body."""
+    schema = {
+        "type": "object",
+        "properties": {"old": {"type": "string", "deprecated": True}, "new": {"type": "string"}},
+    }
+    former = {
+        "name": "former",
+        "in": "query",
+        "deprecated": True,
+        "description": "Before.",
+        "schema": {"type": "string"},
+    }
+    document = post(body("application/json", schema), deprecated=True, parameters=[former])
+
+    async def use(client: Client, _server: Server) -> None:
+        connector = client.connector
+        text = describe_method(connector, connector.methods["make"], "full").text
+        lines = {line.strip(' "') for line in text.splitlines()}
+        assert {"Deprecated.", "former: deprecated; > Before.", "old: deprecated"} <= lines
+
+    run(document, use)
 
 
 def test_a_document_without_an_address_asks_for_one() -> None:
