@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.openapi import encodings, parts, sequences
-from isolith_bindings.openapi.media import SEQUENCES, Kind, essence, kind
+from isolith_bindings.openapi.media import SEQUENCES, Kind, essence, is_range, kind
 from isolith_bindings.openapi.model import Media, Schema
 from isolith_bindings.openapi.parts import is_binary
 from isolith_bindings.openapi.refs import DefectError, Node
@@ -77,7 +77,7 @@ def contents(node: Node, schemas: Schemas, *, answer: bool = False) -> tuple[tup
     uses: frozenset[str] = frozenset()
     for name, entry in node.entries("content"):
         content = schemas.resolve(entry)  # a reference to one of `components/mediaTypes`, since 3.2
-        item, used = _converted(content.get("itemSchema"), schemas)
+        item, used = _converted(_item(name, content, answer=answer), schemas)
         schema, used_by_all = _converted(content.get("schema"), schemas)
         uses |= used | used_by_all
         stream = item is not None
@@ -88,6 +88,16 @@ def contents(node: Node, schemas: Schemas, *, answer: bool = False) -> tuple[tup
         media = Media(name, schema, encodings.parts(content, name, schemas), stream)
         found.append(replace(media, told=parts.told(media, schemas.definitions, answer=answer)))
     return tuple(sorted(found, key=_rank)), uses
+
+
+def _item(media: str, content: Node, *, answer: bool) -> Node | None:
+    """The schema of each item. Raises DefectError where there can be none that would be sent one after another."""
+    found = content.get("itemSchema")
+    if found is None or kind(media) in _LISTED or is_range(media):
+        return found
+    if answer:
+        return None  # it is read as what it is
+    raise DefectError(f"{found.where}: `{media}` is not known as one item after another")
 
 
 def _converted(node: Node | None, schemas: Schemas) -> tuple[Schema | None, frozenset[str]]:

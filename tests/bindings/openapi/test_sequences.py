@@ -252,6 +252,19 @@ def test_schema_is_that_of_all_items_where_it_is_a_list() -> None:
     assert sent(of_each, "make", body=[{"level": 1}, {"level": 2}]).body == b'{"level":1}\n{"level":2}\n'
 
 
+@pytest.mark.parametrize(
+    ("media", "result"), [("application/json", "dict[str, Any]"), ("application/x-own", "Artifact | bytes")]
+)
+def test_a_media_type_that_is_no_sequence_has_no_items(media: str, result: str) -> None:
+    said = {"itemSchema": ENTRY, "schema": {"type": "object"}}
+    sending = compiled(json.dumps(post({"required": True, "content": {media: said}})).encode())
+    assert f"`{media}` is not known as one item after another" in sending.excluded["make"]
+    assert result_of(get(responses={"200": {"content": {media: said}}})) == result
+    anything = post({"required": True, "content": {"*/*": {"itemSchema": ENTRY}}})
+    got = sent(anything, "make", body=[{"level": 1}])
+    assert (got.header("content-type"), got.body) == ("application/jsonl", b'{"level":1}\n')
+
+
 def test_both_schemas_count_where_there_are_both() -> None:
     both = {"itemSchema": ENTRY, "schema": {"type": "array", "maxItems": 1}}
     document = post(
