@@ -159,7 +159,8 @@ class Durability:
     def delivered(self, desk: CallDesk, numbers: tuple[int, ...]) -> None:
         """The guest is given these answers now."""
         uses = [desk.find(number) for number in numbers]
-        self._durable.ledger.delivered(tuple(use.entry for use in uses if use is not None), self._inputs)
+        entries = tuple(use.entry for use in uses if use is not None)
+        self._durable.ledger.delivered(entries, self._inputs, self.recorder.so_far())
 
     def decided(self, desk: CallDesk, decided: Decided) -> None:
         """A person has answered while the run is under way."""

@@ -16,6 +16,7 @@ from isolith_runtime.inputs import Recording
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from isolith.durable.replay import Identification
     from isolith.journal.journal import Journal
     from isolith.journal.model import Artifact, Call, Delivery, Order
     from isolith_bindings.files import Stored
@@ -23,10 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Clock:
-    """How the clock moved in the step that a delivery began, and how often it had been read by the end of it."""
+    """How the clock moved in the step that a delivery began, and how often it had been read by the end of it.
+
+    `asked` and `queued`: see `ledger.Asked`, by the time it was given; older journals do not say.
+    """
 
     moves: tuple[tuple[int, int], ...]
     readings: int
+    asked: int | None = None
+    queued: tuple[Identification, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,11 +83,17 @@ class History:
     def for_retry(self) -> History:
         """Without the failures that the script did nothing after: those calls are made again.
 
-        A failure counts as the end of the run where nothing that succeeded was asked for after it.
+        A failure counts as the end of the run where nothing that succeeded was asked for after it was told.
         """
         last = max((call.number for call in self.calls if call.status == "completed"), default=0)
-        failed = {call.number for call in self.calls if call.status in {"failed", "cancelled"} and call.number > last}
-        followed = next((i for i, batch in enumerate(self.batches) if failed.intersection(batch)), len(self.batches))
+        failed = {call.number for call in self.calls if call.status in {"failed", "cancelled"}}
+        told = enumerate(zip(self.batches, self.clocks, strict=True))
+        ends = (
+            i
+            for i, (batch, clock) in told
+            if any(n in failed and (n if clock.asked is None else clock.asked) >= last for n in batch)
+        )
+        followed = next(ends, len(self.batches))
         return replace(self.followed_by(followed, self.clocks), retried=True)
 
     @property
@@ -173,6 +185,7 @@ def follow(history: History, deliveries: Sequence[Delivery]) -> History:
             cut = before.followed_by(int(told["followed"]), before.clocks)
             found = replace(cut, calls=(*cut.calls, *after))
             continue
-        clock = Clock(tuple((int(a), int(b)) for a, b in told.get("moves", ())), readings)
+        queued = tuple((str(a), str(b), str(c)) for a, b, c in told.get("queued", ()))
+        clock = Clock(tuple((int(a), int(b)) for a, b in told.get("moves", ())), readings, told.get("asked"), queued)
         found = replace(found, batches=(*found.batches, delivery.calls), clocks=(*found.clocks, clock))
     return replace(found, recording=recorded(history.order, found.clocks), deliveries=len(deliveries))

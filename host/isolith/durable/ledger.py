@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from datetime import datetime
 
+    from isolith.durable.replay import Identification
     from isolith.journal.events import Told
     from isolith.journal.journal import Journal
     from isolith.journal.model import AskedBy, Call, CallOutcome, Execution, Lease, NewCall, Order
@@ -47,6 +48,18 @@ class Position:
     """In a retry: how many of them are still followed."""
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a script has asked for when it is given a delivery.
+
+    `queued`: what it asked for since the delivery before, and what is not begun: of this the journal has no calls.
+    """
+
+    largest: int = 0
+    """The largest number that such a call has, or will have."""
+    queued: tuple[Identification, ...] = ()
+
+
 class Ledger:
     """The journal, as one pass of one execution sees it. Raises JournalError where it cannot be written."""
 
@@ -58,6 +71,7 @@ class Ledger:
         self._deliveries = 0
         self._undelivered: list[tuple[tuple[int, ...], str | None]] = []
         self._moves = 0
+        self._asked = Asked()
         self._heart: asyncio.Task[None] | None = None
         self.teller = Teller(self._tell)
         self.known = asyncio.Event()
@@ -187,10 +201,11 @@ class Ledger:
 
     # what the guest was given
 
-    def delivered(self, numbers: tuple[int, ...], inputs: Inputs) -> None:
-        """The guest is given the outcomes of these calls; of none, where a timer woke it."""
+    def delivered(self, numbers: tuple[int, ...], inputs: Inputs, asked: Asked) -> None:
+        """The guest is given the outcomes of these calls; of none, where a timer woke it. `asked`: by then."""
         self._close_last(inputs)
         self._undelivered.append((numbers, None))
+        self._asked = asked
 
     def _note(self, inputs: Inputs) -> None:
         """Hand over what was delivered, with the clock; in front of whatever is written next."""
@@ -209,7 +224,10 @@ class Ledger:
         if self._undelivered and self._undelivered[-1][1] is None:
             recording = inputs.recording()
             moves, self._moves = recording.clock[self._moves :], len(recording.clock)
-            clock = json.dumps({"moves": moves, "readings": recording.readings})
+            told: dict[str, object] = {"moves": moves, "readings": recording.readings, "asked": self._asked.largest}
+            if self._asked.queued:
+                told["queued"] = self._asked.queued
+            clock = json.dumps(told)
             self._undelivered[-1] = (self._undelivered[-1][0], clock)
 
     async def keep(self, content: bytes, *, mime: str, name: str | None, handle: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from isolith.calling import call_frames
 from isolith.calling.waiting import take_up
+from isolith.durable.ledger import Asked
 from isolith.durable.replay import Entry, Replay
 from isolith.journal.digests import digest_of_call
 from isolith.journal.model import AskedBy, NewCall
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from isolith.calling.use import Use
     from isolith.durable.history import History
     from isolith.durable.ledger import Ledger
+    from isolith.durable.replay import Identification
     from isolith.journal.model import Call
     from isolith.journal.statuses import CallStatus as JournalStatus
     from isolith.outcome import CallStatus
@@ -66,16 +68,30 @@ class CallRecorder:
         self.replay: Replay | None = None
         if history is not None and history.hibernation is None:
             # The first delivery is the first frame, which begins the replay.
-            self.replay = Replay([_entry(call) for call in known], history.batches[1:])
+            again = [(call.connector, call.method, call.digest) for call in history.superseded]
+            again += [what for clock in history.clocks for what in clock.queued]
+            self.replay = Replay([_entry(call) for call in known], history.batches[1:], again)
         self._frames: dict[int, str] = {}
+        self._queued: dict[int, Identification] = {}
+        self._told: set[int] = set()
+        self._largest = max(self._taken, default=0)
+
+    def so_far(self) -> Asked:
+        """What was asked for by now, and what of it was not begun and not told of before."""
+        largest = max(self._taken, default=0) + len(self._queued) if self.shifted else self._largest
+        new = tuple(what for number, what in self._queued.items() if number not in self._told)
+        self._told.update(self._queued)
+        return Asked(largest, new)
 
     # in a replay
 
     def meet(self, desk: CallDesk, use: Use) -> bool:
         """A call of the script. Whether it has to be decided and made now: not where the journal knows better."""
+        self._largest = max(self._largest, use.number)
+        what = self._queued[use.number] = (use.names[0], use.method_used, self._digest(use))
         if self.replay is None:
             return True
-        verdict = self.replay.meet(use.number, use.names[0], use.method_used, self._digest(use))
+        verdict = self.replay.meet(use.number, *what)
         if verdict.action == "diverge":
             asked = f"{use.path}{_shown(codec.dumps(use.frame.arguments))} (call {use.number}, line {use.frame.line})"
             self._diverged(asked, verdict.recorded)
@@ -182,7 +198,7 @@ class CallRecorder:
         await self.ledger.came_late(use.entry, outcome)
 
     def _new(self, use: Use) -> NewCall:
-        what = (use.names[0], use.method_used, self._digest(use))
+        what = self._queued.get(use.number) or (use.names[0], use.method_used, self._digest(use))
         occurrence = self._occurrences[what]
         self._occurrences[what] += 1
         again = self._again.get(what)
@@ -208,6 +224,7 @@ class CallRecorder:
 
     def _enter(self, use: Use, entry: int, key: str | None) -> None:
         self._taken.add(entry)
+        self._queued.pop(use.number, None)
         self.shifted |= entry != use.number
         use.enter(entry, key)
 

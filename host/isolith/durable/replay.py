@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 Identification = tuple[str, str, str]
 """Connector, method, digest of the arguments."""
@@ -46,9 +46,15 @@ class Verdict:
 
 
 class Replay:
-    """Walks one journal. `batches`: the numbers of the calls whose outcomes were delivered together, in order."""
+    """Walks one journal. `batches`: the numbers of the calls whose outcomes were delivered together, in order.
 
-    def __init__(self, entries: Sequence[Entry], batches: Sequence[Sequence[int]]) -> None:
+    `again`: what was asked for, came to nothing, and is made again, while the journal may still go on beside it.
+    """
+
+    def __init__(
+        self, entries: Sequence[Entry], batches: Sequence[Sequence[int]], again: Iterable[Identification] = ()
+    ) -> None:
+        self._again = collections.Counter(again)
         self._waiting: dict[Identification, collections.deque[Entry]] = {}
         for entry in entries:
             key = (entry.connector, entry.method, entry.digest)
@@ -68,6 +74,9 @@ class Replay:
             entry = found.popleft()
             self._numbers[entry.number] = number
             return Verdict("deliver" if entry.settled else "go_on", entry)
+        if self._again[connector, method, digest]:
+            self._again[connector, method, digest] -= 1
+            return Verdict("perform")
         if not self._batches:
             return Verdict("perform")
         return Verdict("diverge", recorded=self._expected())
