@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from tests.bindings.openapi.bench import Client, a_document, connected
+from tests.bindings.openapi.bench import Client, a_document, compiled, connected
 from tests.bindings.openapi.loopback import Got, Reply, Server
 
 from isolith_bindings.errors import CallError
+from isolith_bindings.openapi.signatures import Signatures
 
+MIXED = 'multipart/mixed; boundary="b"'
 JSON_ANY: dict[str, object] = {"200": {"content": {"application/json": {}}}}
 
 
@@ -84,3 +87,17 @@ def answered(document: object, reply: Reply, name: str = "read", **options: obje
 
     run(document, use, lambda _: reply, **options)
     return found[0]
+
+
+def listed(media: str, item: object) -> dict[str, object]:
+    return get(responses={"200": {"content": {media: {"itemSchema": item}}}})
+
+
+def reply(media: str, content: bytes | str, **more: bool) -> Reply:
+    whole = content.encode() if isinstance(content, str) else content
+    return Reply(whole, headers=(("content-type", media),), **more)
+
+
+def result_of(document: dict[str, object]) -> str:
+    api = compiled(json.dumps(document).encode())
+    return Signatures(api).of(api.operations[0]).partition(" -> ")[2]
