@@ -74,7 +74,7 @@ class History:
         """Where it goes on."""
         recording = self.recording
         followed = len(self.batches) if self.retried else None
-        return Position(self.deliveries, len(recording.clock), recording.readings, followed)
+        return Position(self.deliveries, len(recording.clock), recording.readings, followed, bool(self.batches))
 
     def without_hibernation(self) -> History:
         """The same, to be replayed."""

@@ -46,6 +46,8 @@ class Position:
     readings: int
     followed: int | None = None
     """In a retry: how many of them are still followed."""
+    begun: bool = True
+    """Whether the first frame is among them: not where the host stopped before it had noted anything."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ class Ledger:
     async def _go_on(self, lease: Lease, how: How, at: Position) -> None:
         self._deliveries, self._moves = at.deliveries, at.moves
         await self._begin(lease, how)
+        if not at.begun:
+            self._undelivered.append(((), None))
         if at.followed is not None:
             self._hand_over((), json.dumps({"moves": [], "readings": at.readings, "followed": at.followed}))
 

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isolith import Budgets, CallError, CodeMode
+from isolith.durable.dry_replay import dry_replay
+from isolith.durable.ledger import LEASE
+from isolith.journal import Order
 from isolith_bindings.testing import RecordingConnector
 
 if TYPE_CHECKING:
@@ -111,3 +114,20 @@ async def test_calls_that_were_not_begun_when_their_host_stopped(journal: Journa
         assert (outcome.error, outcome.value) == (None, [*range(6)])
         assert sorted(desk.made + after.made) == [*range(6)]
         assert not (await other.records.verify()).findings
+
+
+async def test_a_host_that_stopped_before_it_noted_anything(journal: Journal) -> None:
+    """What is delivered afterwards is followed once more: by a retry, and by who looks at it."""
+    order = Order(
+        "left", "[await desk.get(n=n) for n in range(3)]", budgets=Budgets().model_dump_json(), seed=b"s" * 32
+    )
+    await journal.leases.release(await journal.executions.create(order, "host/0", LEASE))
+    desk = Desk(2)
+    async with CodeMode([desk], journal=journal, tend=False) as host:
+        runs = await host.runs()
+        failed = await runs.take_over("left")
+        assert (failed.status, failed.error and failed.error.kind) == ("failed", "tool_error")
+        outcome = await runs.retry("left")
+        assert (outcome.error, outcome.value, desk.made) == (None, [0, 1, 2], [0, 1, 2])
+        again = await dry_replay(runs, "left")
+        assert (again.error, again.value) == (None, [0, 1, 2])
