@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import Budgets
+from isolith import Budgets, CodeMode
+from isolith_bindings.testing import RecordingConnector, a_method
 
 if TYPE_CHECKING:
-    from isolith import CodeMode
+    from collections.abc import Mapping
+
+    from isolith_bindings.connector import CallContext, Method
 
 pytestmark = pytest.mark.anyio
 
@@ -90,6 +93,39 @@ paths = [r["path"] for r in search("", limit=50)["results"] if r["kind"] == "met
     assert isinstance(value, list)
     assert len(value) > 10
     assert all(usable for _, usable in value)
+
+
+class Box(RecordingConnector):
+    """Has a tool that brings another, and one that takes it away."""
+
+    changing = True
+
+    async def call(self, method: Method, arguments: Mapping[str, object], context: CallContext) -> object:
+        answer = await super().call(method, arguments, context)
+        if method.name in {"unlock", "lock"}:
+            self.methods = {name: kept for name, kept in self.methods.items() if name != "secret"}
+            self.methods |= {"secret": a_method("secret")} if method.name == "unlock" else {}
+        return answer
+
+
+async def test_a_tool_that_comes_or_goes_while_a_script_runs_is_there_or_not_for_its_next_call() -> None:
+    box = Box("box", {"unlock": "unlocked", "lock": "locked", "secret": "found"})
+    del box.methods["secret"]
+    script = """
+seen = []
+for step in ["secret", "unlock", "secret", "lock", "secret"]:
+    try:
+        seen.append(await box[step]())
+    except ToolError as error:
+        seen.append(error.kind)
+    seen.append([r["path"] for r in (await search("box.secret"))["results"] if r["path"] == "box.secret"] != [])
+seen
+"""
+    async with CodeMode([box]) as code_mode:
+        outcome = await code_mode.execute(script)
+    assert outcome.value == [
+        *("unknown_tool", False, "unlocked", True, "found", True, "locked", False, "unknown_tool", False),
+    ]
 
 
 async def test_search_browses_by_pages(code_mode: CodeMode) -> None:
