@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,18 @@ def test_each_script_is_read_with_its_own_stubs(made: TypeServers, ty: TypeCheck
         assert rules(made, ty.command, text, {"type": "string"}) == ["unsupported-operator"]
     [server] = made.waiting
     assert server.asked == 10
+
+
+def test_scripts_at_once_are_read_by_as_many_processes(made: TypeServers, ty: TypeChecker) -> None:
+    def ask(number: int) -> list[str]:
+        kind = "string" if number % 2 else "integer"
+        return rules(made, ty.command, f"hub.get() + 1\n# {number}", {"type": kind})
+
+    with ThreadPoolExecutor(3) as threads:
+        found = list(threads.map(ask, range(24)))
+    assert found == [[], ["unsupported-operator"]] * 12
+    assert 1 <= len(made.waiting) <= 3
+    assert sum(server.asked for server in made.waiting) == 24
 
 
 def test_what_one_script_was_given_the_next_does_not_find(made: TypeServers, ty: TypeChecker) -> None:
