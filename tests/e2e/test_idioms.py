@@ -119,6 +119,12 @@ async def test_what_does_not_work_says_what_does(code_mode: CodeMode, script: st
     assert said in f"{outcome.error.message} {outcome.error.hint}"
 
 
+async def test_a_key_that_no_dict_of_the_script_has_gets_no_name_of_another(code_mode: CodeMode) -> None:
+    outcome = await code_mode.execute("row = {'name': 1}\nrow['titel']")
+    assert outcome.error is not None
+    assert (outcome.error.message, outcome.error.hint) == ("KeyError: 'titel'", None)
+
+
 async def test_a_logged_time_is_aware(code_mode: CodeMode) -> None:
     outcome = await code_mode.execute("print(1)\n2")
     assert isinstance(outcome.logs[0].at, datetime)

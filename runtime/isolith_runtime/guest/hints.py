@@ -146,8 +146,9 @@ def _key_hint(error: KeyError) -> str | None:
     if tb is None or not error.args or not isinstance(error.args[0], str):
         return None
     wanted = error.args[0]
-    for value in tb.tb_frame.f_locals.values():
-        if isinstance(value, dict) and 0 < len(value) <= 200 and wanted not in value:
+    for name, value in tb.tb_frame.f_locals.items():
+        # `__builtins__` is a dict that a script has not made.
+        if isinstance(value, dict) and not name.startswith("__") and 0 < len(value) <= 200 and wanted not in value:
             close = _closest(wanted, [k for k in value if isinstance(k, str)], 0.6)
             if close and re.fullmatch(r"[\w .-]+", close[0]):
                 return f"did you mean {close[0]!r}?"
