@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import inspect
 import json
 import os
 import signal
@@ -212,7 +213,10 @@ def listening() -> Generator[list[str]]:
     write = Store.write
 
     def heard(store: Store, work: Callable[..., object], *, hard: bool = False) -> object:
-        points.append(point_of(sys._getframe(1).f_code))
+        frame = inspect.currentframe()
+        assert frame is not None
+        assert frame.f_back is not None
+        points.append(point_of(frame.f_back.f_code))
         return write(store, work, hard=hard)
 
     Store.write = heard  # type: ignore[method-assign,assignment]
