@@ -254,10 +254,13 @@ class Execution:
 
     def _deliver(self, frames: list[str], numbers: tuple[int, ...]) -> None:
         assert self._guest is not None  # noqa: S101 - it is ready
-        if self._durability is not None:
-            self._durability.delivered(self._desk, numbers)
-        self._guest.deliver(frames)
-        self._desk.start_next()
+        try:
+            if self._durability is not None:
+                self._durability.delivered(self._desk, numbers)
+            self._guest.deliver(frames)
+            self._desk.start_next()
+        except Exception as error:  # noqa: BLE001 - the border to a timer, which would log it and let everyone wait
+            self.fail_internally(error)
 
     def _answer(self, number: int, frame: str) -> None:
         self._post.put(number, frame, more=self._desk.under_way)

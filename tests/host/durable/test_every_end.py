@@ -66,20 +66,25 @@ async def broken(*_: object) -> None:
     raise RuntimeError("a bug of ours")
 
 
+def broken_at_once(*_: object) -> None:
+    raise RuntimeError("a bug of ours")
+
+
 @pytest.mark.parametrize(
     ("of", "method", "script"),
     [
         (Durability, "end", KEEP),
         (Durability, "pause", f"{KEEP}await desk.ask()"),
         (CallDesk, "close", KEEP),
+        (Durability, "delivered", KEEP),
     ],
-    ids=["when it ends", "when it pauses", "when its calls are closed"],
+    ids=["when it ends", "when it pauses", "when its calls are closed", "when it is given an answer"],
 )
 async def test_of_a_bug_of_ours(
     host: CodeMode, desk: Desk, monkeypatch: pytest.MonkeyPatch, of: type, method: str, script: str
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(of, method, broken)
+        patched.setattr(of, method, broken_at_once if method == "delivered" else broken)
         outcome = await host.execute(script)
     await host.aclose()
     assert outcome.error is not None
