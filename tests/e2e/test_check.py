@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import Crm, Isolith
 
+    from isolith.run.checking import CheckMode
+
 pytestmark = pytest.mark.anyio
 
 BROKEN = scripts("broken")
@@ -102,6 +104,17 @@ async def test_a_run_that_fails_as_the_check_said_it_may_has_its_hint() -> None:
     assert outcome.error is not None
     assert (outcome.error.message, outcome.error.line) == ("KeyError: 'nmae'", 3)
     assert (outcome.error.hint, outcome.warnings) == ("did you mean 'name'?", ())
+
+
+@pytest.mark.parametrize("mode", ["off", "strict"])
+async def test_arguments_by_position_that_no_check_can_see_fail_with_the_signature_all_the_same(
+    mode: CheckMode,
+) -> None:
+    async with CodeMode(shop().values(), check=mode) as code_mode:
+        outcome = await code_mode.execute("await crm.get_contact(input)", input=7)
+    assert outcome.error is not None
+    assert outcome.error.kind == "invalid_arguments"
+    assert (outcome.error.hint or "").startswith("crm.get_contact(*, id: int)")
 
 
 async def test_without_the_check_the_calls_before_are_made(crm: Crm) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from isolith_bindings.connector import JsonSchema, Method
 
 _MAX_PROBLEMS = 3
+_MAX_WRITTEN = 200
+"""Characters of arguments that a hint repeats under their names."""
 _STEP = re.compile(r"[.\[]")
 
 
@@ -73,7 +75,7 @@ def problem(arguments: Given, method: Method, tool: str) -> Problem | None:
         return None
     known = _properties(parameters)
     unknown = [name for name in arguments.values if name not in known]
-    takes, hint = _takes(parameters, known), _signature(method, tool)
+    takes, hint = _takes(parameters, known), signature(method, tool)
     if unknown and (known or parameters.get("additionalProperties") is False) and not _is_open(parameters):
         close = did_you_mean(unknown[0], known)
         message = f"{tool}{_place(method)} has no argument `{unknown[0]}`{'; ' + close if close else '.'} {takes}"
@@ -87,6 +89,18 @@ def problem(arguments: Given, method: Method, tool: str) -> Problem | None:
     listed = f"{'; '.join(shown[:_MAX_PROBLEMS])}{more}"
     end = "" if listed.endswith("?") else "."
     return Problem(f"{tool}: {listed}{end} {takes}", certain=bool(certain), hint=hint)
+
+
+def by_name(node: ast.Call, method: Method, tool: str) -> str:
+    """How a call that gave its arguments by position is written, and the signature."""
+    shown = signature(method, tool)
+    free = [name for name in _properties(_object(method.parameters) or {}) if name.isidentifier()]
+    values = [ast.unparse(value) for value in node.args]
+    written = ", ".join(f"{name}={value}" for name, value in zip(free, values, strict=False))
+    ambiguous = (
+        bool(node.keywords) or len(values) > len(free) or any(isinstance(value, ast.Dict) for value in node.args)
+    )
+    return shown if ambiguous or len(written) > _MAX_WRITTEN else f"write `{tool}({written})`: {shown}"
 
 
 def _cut(arguments: Given, tool: str) -> Problem | None:
@@ -169,7 +183,7 @@ def _takes(parameters: JsonSchema, known: JsonSchema) -> str:
     return f"It takes: {one_of(names)}" if names else "It takes no arguments"
 
 
-def _signature(method: Method, tool: str) -> str:
+def signature(method: Method, tool: str) -> str:
     """The signature as a call of this tool."""
     text = method.signature.removeprefix("async ").removeprefix("def ")
     return f"{tool}{text[len(method.name) :]}" if text.startswith(f"{method.name}(") else text

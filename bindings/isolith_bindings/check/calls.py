@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from isolith_bindings.check import arguments, surroundings
@@ -125,7 +126,11 @@ class Calls:
     def arguments(self, node: ast.Call, method: Method, tool: str, scope: Scope) -> tuple[Draft, ...]:
         """Note what is wrong with the arguments; what becomes certain where the call is awaited is returned."""
         given = arguments.given(node, tool, lambda part: self.expressions.constant(part, scope))
-        problem = given if isinstance(given, arguments.Problem) else arguments.problem(given, method, tool)
+        problem: arguments.Problem | None
+        if isinstance(given, arguments.Problem):
+            problem = replace(given, hint=arguments.by_name(node, method, tool))
+        else:
+            problem = arguments.problem(given, method, tool)
         if problem is None:
             return ()
         certain = problem.certain and problem.at_once

@@ -19,7 +19,8 @@ from isolith.internal import internal_error
 from isolith.outcome import Diagnostic
 from isolith.run.normalize import Refused
 from isolith.run.type_checker import RUN_TIMEOUT_S, type_checker, types_of
-from isolith_bindings.check import Finding, Report, check
+from isolith_bindings.check import Finding, Report, check, signature
+from isolith_bindings.connector import offered
 from isolith_runtime.threads import GuestThreads
 
 if TYPE_CHECKING:
@@ -130,7 +131,16 @@ class Checking:
         for advice in self._advice:
             if error and advice.hint and (advice.line, advice.message) == (error.line, error.message):
                 return error.model_copy(update={"hint": advice.hint})
+        if error is not None and error.kind == "invalid_arguments" and error.hint is None:
+            return error.model_copy(update={"hint": self._signature(error.tool or "")})
         return error
+
+    def _signature(self, tool: str) -> str | None:
+        """That of a method, which the guest does not know: there are names there and nothing else."""
+        name, _, path = tool.partition(".")
+        connector = self._connectors.get(name)
+        method = offered(connector).get(path) if connector is not None else None
+        return signature(method, tool) if method is not None else None
 
 
 def of_a_run(types: Types) -> TypeChecker | None:
