@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -14,12 +16,12 @@ from tests.e2e.conftest import isolith_command
 from isolith_runtime.image.builder import open_store
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from subprocess import CompletedProcess
 
     from isolith_runtime.driver import Supply
 
 pytestmark = pytest.mark.slow
+SERVER = Path(__file__).parents[2] / "fixtures" / "mcp" / "sdk_server.py"
 
 BANK = '''
 """Money."""
@@ -112,6 +114,18 @@ def test_from_a_run_to_a_snippet_and_back(shell: Shell) -> None:
     assert shell.done() == ["103", "101", "102", "-102 for paid 102"]
     assert shell.document("executions", "show", again["execution_id"])["status"] == "rolled_back"
     assert shell.run("executions", "verify").returncode == 0
+
+
+def test_the_servers_that_a_run_had_are_started_for_its_snippet(shell: Shell) -> None:
+    """It used to say of every server that it had not been started, and to name nothing that could be done."""
+    servers = {"bench": {"command": sys.executable, "args": [str(SERVER)]}}
+    (shell.folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    outcome = shell.document("run", "-c", "await bench.add(a=41)", "--connect", "mcp.json")
+    proposed = shell.run("snippets", "propose", outcome["execution_id"], "plus", "--description", "One more.")
+    assert (proposed.returncode, proposed.stdout) == (0, "plus, version 1: proposed\n"), proposed.stderr
+    approved = shell.run("snippets", "approve", "plus")
+    assert (approved.returncode, approved.stdout) == (0, "plus, version 1: approved\n"), approved.stderr
+    assert shell.run("snippets", "run", "plus").stdout == "42\n"
 
 
 def test_files_and_a_revocation(shell: Shell) -> None:

@@ -19,7 +19,9 @@ from isolith.errors import UsageError
 from isolith.journal.digests import content_hash
 from isolith.journal.errors import UnknownEntry, WrongStatus
 from isolith.journal.model import NewSnippet
+from isolith.run import gradual
 from isolith.run.normalize import Refused, prepare
+from isolith.run.readiness import PATIENCE_S
 from isolith.snippets.tests import recorded_test, run_tests
 from isolith_bindings.errors import CallError
 from isolith_bindings.schema.observed import OBSERVED, observe
@@ -29,7 +31,7 @@ from isolith_bindings.search import SNIPPETS
 from isolith_runtime.guest import codec
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from isolith.budgets import Budgets
     from isolith.journal.journal import Journal
@@ -145,7 +147,7 @@ class Snippets:
             description=description,
             code=_code(order.script),
             input_schema=json.dumps(schema, sort_keys=True),
-            methods=json.dumps(self._digests(calls), sort_keys=True),
+            methods=json.dumps(await self._digests(calls), sort_keys=True),
             image=IMAGE_MAJOR,
             who=who,
             execution_id=execution_id,
@@ -172,6 +174,7 @@ class Snippets:
         """
         journal = await self._journal()
         snippet = await journal.snippets.get(name, version)
+        await self._known(methods_of(snippet))
         problems = [*changes(snippet, self._catalog), *(await self.test(snippet))]
         if problems:
             raise UsageError(f"version {version} of snippet {name} cannot be approved: {'; '.join(problems)}")
@@ -236,10 +239,15 @@ class Snippets:
         await self._changed()
         return done
 
-    def _digests(self, calls: list[Call]) -> dict[str, str]:
+    async def _known(self, paths: Iterable[str]) -> None:
+        """Have the servers of these methods started, as a run of them would: their schemas are known only then."""
+        await gradual.known(self._catalog.connectors, " ".join(paths), PATIENCE_S)
+
+    async def _digests(self, calls: list[Call]) -> dict[str, str]:
         paths = sorted({f"{call.connector}.{_method(call)}" for call in calls})
         if any(path.startswith(f"{SNIPPETS}.") for path in paths):
             raise UsageError("it calls another snippet: propose a script that makes the calls of that one itself")
+        await self._known(paths)
         try:
             return {path: digest_of(self._catalog, path) for path in paths}
         except CallError as error:
