@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -37,7 +37,7 @@ from isolith.configuration.connector_entries import ConnectorEntry
 from isolith.configuration.documents import explain, read_document
 from isolith.configuration.server_entries import servers_in
 from isolith.durable.reverts import RevertEntry
-from isolith.errors import BudgetError, UsageError
+from isolith.errors import BudgetError, ConnectError, UsageError
 from isolith_bindings.policy import Policy, Preset
 
 if TYPE_CHECKING:
@@ -46,6 +46,16 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     T = TypeVar("T")
+
+
+BEYOND: Final = {
+    "policy": "a policy",
+    "budgets": "budgets",
+    "ceilings": "ceilings",
+    "reverts": "reverts",
+    "journal": "a journal",
+}
+"""What a configuration says beside what it connects."""
 
 
 def _by_name(value: object) -> object:
@@ -110,6 +120,18 @@ class ConfigFile:
     def has_servers(self) -> bool:
         """Whether it holds servers in one of the shapes of `mcp.json`."""
         return bool(servers_in(self.document))
+
+
+def only_configured(document: Mapping[str, object], path: Path, beyond: Mapping[str, str]) -> None:
+    """Refuse a document that is connected and says more than that: what it allows would be ignored without a word.
+
+    `beyond`: the keys that say more, and how they are called. Raises ConnectError.
+    """
+    told = [what for key, what in beyond.items() if key in document]
+    if told:
+        listed = " and ".join([", ".join(told[:-1]), told[-1]] if told[1:] else told)
+        verb = "count" if told[1:] or told[0].endswith("s") else "counts"
+        raise ConnectError(f"`{path}` has {listed}, which {verb} only where it is given with `--config {path}`")
 
 
 def read_config(path: Path) -> ConfigFile:

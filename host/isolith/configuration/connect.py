@@ -3,7 +3,7 @@
 crm.py  crm.py:Crm  package.module:object           Python, which runs in this process
 mcp.json  docs="npx -y docs-server"  docs=https://...   MCP servers, which start when they are first needed
 github.yaml  https://api.test/openapi.json  package:NAME/PATH   an OpenAPI document; shop=openapi.json gives it a name
-isolith.toml                                         everything that a configuration connects
+isolith.toml                                         everything that a configuration connects, if it says no more
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from isolith.configuration.config import read_config
+from isolith.configuration.config import BEYOND, only_configured, read_config
 from isolith.configuration.connect_mcp import NOBODY, Person, connected, from_command, from_document, told_apart
 from isolith.configuration.connect_openapi import from_entry, from_source
 from isolith.configuration.connect_python import exists, from_file, from_object
@@ -31,12 +31,15 @@ _ELSEWHERE = re.compile(r"https?://\S+|package:\S+")
 _COMMAND = re.compile(r"[\w.-]+=.*", re.DOTALL)
 _OPENAPI = re.compile(rb"""^(?:\{\s*)?["']?(?:openapi|swagger)["']?\s*:""", re.MULTILINE)
 _SUFFIXES = frozenset({".json", ".jsonc", ".yaml", ".yml"})
-_WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, or name=command"
+_BEYOND_SERVERS = {**BEYOND, "connect": "`connect`", "connectors": "`connectors`"}
+"""A configuration that is JSON is connected as an `mcp.json` would be: by its servers alone."""
+_WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, name=command, or name=https://..."
 
 
 def connect(spec: str, person: Person = NOBODY, folder: Path | None = None) -> list[Connector]:
     """The connectors of one SPEC, at least one. Raises ConnectError, which names the place and the mend.
 
+    A configuration that says more than what to connect is refused: what it allows would be ignored without a word.
     `folder`: where paths are meant from, in place of the working directory.
     """
     here = Path() if folder is None else folder
@@ -48,7 +51,9 @@ def connect(spec: str, person: Person = NOBODY, folder: Path | None = None) -> l
     if path.suffix in _SUFFIXES and path.is_file():
         return _from_data(path, person)
     if path.suffix == ".toml" and folder is None:
-        return connect_config(read_config(path), person)
+        file = read_config(path)
+        only_configured(file.document, Path(spec), BEYOND)
+        return connect_config(file, person)
     return from_file(spec, path)
 
 
@@ -140,6 +145,7 @@ def _from_data(path: Path, person: Person, name: str | None = None) -> list[Conn
     document = _document(content, path)
     if "openapi" in document or "swagger" in document:
         return [from_source(str(path), name)]
+    only_configured(document, path, _BEYOND_SERVERS)
     if servers_in(document) is not None:
         if name is not None:
             raise ConnectError(f"`{path}` gives its servers their names itself: leave out `{name}=`")

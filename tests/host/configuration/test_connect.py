@@ -185,6 +185,31 @@ def test_a_configuration_connects_no_other_one(tmp_path: Path) -> None:
     assert failure("isolith.toml") == "`isolith.toml` is not a Python file; connect FILE.py, or module:object"
 
 
+@pytest.mark.parametrize(
+    ("beyond", "said"),
+    [
+        ('[policy]\npreset = "careful"\n[budgets]\ncpu_ms = 150', "a policy and budgets, which count only"),
+        ('policy = "readonly"', "a policy, which counts only"),
+        ("[ceilings]\ncpu_ms = 9", "ceilings, which count only"),
+        ('[reverts]\n"a.b" = "a.c"\n[journal]\nurl = "x.db"', "reverts and a journal, which count only"),
+    ],
+)
+def test_a_configuration_is_not_connected_without_what_it_allows(tmp_path: Path, beyond: str, said: str) -> None:
+    """It was: `--connect` took the connectors, and a run that its policy denies was made."""
+    write(tmp_path / "pay.py", FUNCTIONS)
+    write(
+        tmp_path / "pol.toml", f'connect = ["pay.py"]\n{beyond}' if "[" in beyond else f'{beyond}\nconnect = ["pay.py"]'
+    )
+    assert failure("pol.toml") == f"`pol.toml` has {said} where it is given with `--config pol.toml`"
+    assert len(connect_all((), config=read_config(tmp_path / "pol.toml"))) == 1
+
+
+def test_servers_in_json_are_not_connected_without_what_it_allows(tmp_path: Path) -> None:
+    write(tmp_path / "mcp.json", MCP.replace("{", '{"connectors": {}, "policy": "readonly", ', 1))
+    said = "`mcp.json` has a policy and `connectors`, which count only where it is given with `--config mcp.json`"
+    assert failure("mcp.json") == said
+
+
 def test_a_name_that_is_in_a_configuration_already(tmp_path: Path) -> None:
     write(tmp_path / "isolith.toml", '[connectors.docs]\ncommand = "x"')
     with pytest.raises(ConnectError) as caught:
@@ -198,7 +223,7 @@ WHAT_COUNTS = (
     "what counts: classes marked with `@connector`, a list named `connectors`, "
     "or else public functions that the file itself defines"
 )
-WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, or name=command"
+WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, name=command, or name=https://..."
 
 
 @pytest.mark.parametrize(
