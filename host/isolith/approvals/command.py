@@ -101,7 +101,7 @@ def give(  # noqa: PLR0913 - one parameter a flag
             reason=reason,
         )
 
-    _told(in_journal(use), json=json)
+    _told(in_journal(use, begin=True), json=json)
 
 
 @grants.command(epilog="Example: isolith executions grants revoke grant_5qX")

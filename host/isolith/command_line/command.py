@@ -46,8 +46,9 @@ Connect = Annotated[
     typer.Option(
         "--connect",
         metavar="SPEC",
-        help="What scripts may call: FILE.py, module:object, an mcp.json, an OpenAPI document "
-        "(name=PATH to name it), or name=command for one MCP server. May be repeated.",
+        help="What scripts may call: FILE.py, module:object, an mcp.json, an OpenAPI document (called by its folder "
+        "where it is an openapi.json; name=PATH names it), name=command or name=https://... for one MCP server, or an "
+        "isolith.toml that says only what to connect. May be repeated.",
     ),
 ]
 Configured = Annotated[

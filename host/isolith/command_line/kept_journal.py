@@ -24,8 +24,9 @@ import typer
 from isolith.approvals.linking import KEY_FILE, as_key
 from isolith.command_line import command
 from isolith.command_line.command import Configured
+from isolith.configuration.connect_python import exists
 from isolith.configuration.variables import Variables
-from isolith.durable.journals import folder_of, url_of
+from isolith.durable.journals import file_of, folder_of, url_of
 from isolith.errors import UsageError
 from isolith.folders import data_folder
 from isolith.key_file import kept_key
@@ -57,10 +58,14 @@ Kept = Annotated[
 
 @dataclass(frozen=True)
 class Place:
-    """A journal, and what another command must be given to find it: empty where it finds it by itself."""
+    """A journal, and what another command must be given to find it: empty where it finds it by itself.
+
+    `named`: whether somebody said where it is, and it is not this user's own.
+    """
 
     url: str = field(repr=False)
     flags: str = ""
+    named: bool = True
 
     @property
     def folder(self) -> Path:
@@ -89,6 +94,18 @@ def journal_url() -> str:
     return chosen().url
 
 
+def existing_url() -> str:
+    """Where it is, for what looks for something in it. Raises UsageError for a named file that is not there.
+
+    It would be made otherwise, and a mistyped name would be told that nothing is kept.
+    """
+    place = chosen()
+    file = file_of(place.url)
+    if place.named and file is not None and not exists(file):
+        raise UsageError(f"there is no journal `{file}`: the file does not exist")
+    return place.url
+
+
 def _place(given: str | None, config: ConfigFile | None, configured: str | None) -> Place:
     given = given or os.environ.get(JOURNAL)
     if given:
@@ -96,7 +113,7 @@ def _place(given: str | None, config: ConfigFile | None, configured: str | None)
         return Place(url_of(given), "" if itself else f" --journal {shlex.quote(shown(given))}")
     entry = None if config is None else config.config.journal
     if config is None or entry is None:
-        return Place(f"sqlite:///{_own_folder() / 'journal.db'}")
+        return Place(f"sqlite:///{_own_folder() / 'journal.db'}", named=False)
     url = Variables(config.path.parent).text(entry.url)
     itself = configured == os.environ.get("ISOLITH_CONFIG")
     url = url if "://" in url else str(config.path.parent.absolute() / url)

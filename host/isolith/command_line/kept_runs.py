@@ -14,7 +14,7 @@ import typer
 
 from isolith.code_mode import CodeMode
 from isolith.command_line import command
-from isolith.command_line.kept_journal import journal_url, link_key
+from isolith.command_line.kept_journal import existing_url, journal_url, link_key
 from isolith.configuration.connect import anchored
 from isolith.durable.journals import open_journal
 from isolith.errors import UsageError
@@ -54,11 +54,11 @@ def origin_of(specs: list[str] | None, configured: str | None, policy: str | Non
     )
 
 
-def in_journal(use: Callable[[Journal], Awaitable[T]]) -> T:
-    """What `use` makes of the journal."""
+def in_journal(use: Callable[[Journal], Awaitable[T]], *, begin: bool = False) -> T:
+    """What `use` makes of the journal; `begin`: one that is named and not there is made."""
 
     async def once() -> T:
-        async with await open_journal(journal_url()) as journal:
+        async with await open_journal(journal_url() if begin else existing_url()) as journal:
             return await use(journal)
 
     return asyncio.run(once())
@@ -68,7 +68,7 @@ def with_code_mode(which: str, use: Callable[[CodeMode, str], Awaitable[T]], *, 
     """What `use` makes of an execution, with the connectors it was started with."""
 
     async def once() -> T:
-        async with await open_journal(journal_url()) as journal:
+        async with await open_journal(existing_url()) as journal:
             execution_id = await find_execution(journal, which)
             origin = json.loads((await journal.executions.order(execution_id)).origin)
             async with code_mode_of(journal, origin if connected else None) as code_mode:

@@ -231,7 +231,7 @@ def import_(
     async def use(code_mode: CodeMode) -> list[Snippet]:
         return [await _imported(code_mode, path, text, who or user()) for path, text in texts]
 
-    for snippet in _use(use):
+    for snippet in _use(use, begin=True):
         _told(snippet, json=json)
 
 
@@ -308,15 +308,15 @@ async def _connected(
     return code_mode_of(journal, origin)
 
 
-def _in_journal(use: Callable[[Journal], Awaitable[T]]) -> T:
+def _in_journal(use: Callable[[Journal], Awaitable[T]], *, begin: bool = False) -> T:
     with redirect_stdout(sys.stderr):
-        return in_journal(use)
+        return in_journal(use, begin=begin)
 
 
-def _use(use: Callable[[CodeMode], Awaitable[T]]) -> T:
+def _use(use: Callable[[CodeMode], Awaitable[T]], *, begin: bool = False) -> T:
     """What needs no connectors."""
 
     async def within(journal: Journal) -> T:
         return await use(code_mode_of(journal, None))
 
-    return _in_journal(within)
+    return _in_journal(within, begin=begin)

@@ -30,8 +30,14 @@ def url_of(journal: str | Path) -> str:
 
 def folder_of(journal: str) -> Path | None:
     """The folder of a journal that is a file; None of one that is elsewhere."""
+    file = file_of(journal)
+    return None if file is None else file.parent
+
+
+def file_of(journal: str) -> Path | None:
+    """The file that a journal is; None of one that is elsewhere."""
     url = url_of(journal)
-    return Path(url.removeprefix("sqlite:///")).parent if journal and url.startswith("sqlite:///") else None
+    return Path(url.removeprefix("sqlite:///")) if journal and url.startswith("sqlite:///") else None
 
 
 class Journals:

@@ -289,8 +289,16 @@ def _postgres(url: URL) -> Postgres:
 
 def _make_private(path: Path) -> None:
     """Scripts, arguments and outcomes are in it: for nobody but the user. The log files take the file's mode."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    except IsADirectoryError:
+        raise UsageError(f"the journal `{path}` cannot be opened: it is a directory") from None
+    except (FileExistsError, NotADirectoryError):
+        raise UsageError(f"the journal `{path}` cannot be opened: what it is in is no directory") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"the journal `{path}` cannot be opened: {reason}") from error
     try:
         mode = os.fstat(descriptor).st_mode
         if not stat.S_ISREG(mode):

@@ -47,7 +47,7 @@ def create(
         raise UsageError(f"`{principal:.60}` is no name of a principal: letters, digits and ._@:/+-, 128 at most")
     secret, scopes = mint(), as_scopes(scope or ["execute"])
     new = NewToken(secret.token_id, secret.digest, principal, scopes, user(), _until(expires, datetime.now(UTC)))
-    made = in_journal(lambda opened: opened.tokens.add(new))
+    made = in_journal(lambda opened: opened.tokens.add(new), begin=True)
     terminal = command.terminal()
     if json:
         terminal.write(to_json_text({**_as_data(made), "token": secret.text}))
