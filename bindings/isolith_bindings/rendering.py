@@ -7,6 +7,8 @@ import types
 import typing
 from typing import Literal, Union, cast, get_args, get_origin
 
+from isolith_bindings.names import did_you_mean
+
 if typing.TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -89,6 +91,25 @@ def _name(hint: object) -> str:
 def first_paragraph(text: str) -> str:
     """The beginning of a description, on one line."""
     return " ".join(text.strip().partition("\n\n")[0].split())
+
+
+def signature_as(tool: str, name: str, signature: str) -> str:
+    """The signature of the method `name` as a script calls it: under its connector's name."""
+    text = signature.removeprefix("async ").removeprefix("def ")
+    return f"{tool}{text[len(name) :]}" if text.startswith(f"{name}(") else text
+
+
+def no_argument(tool: str, name: str, known: Iterable[str], *, others: bool = False) -> str:
+    """That a method has no argument of that name, what it may have meant, and what there is. `others`: any as well."""
+    known = list(known)
+    close = did_you_mean(name, known)
+    return f"{tool} has no argument `{name}`{'; ' + close if close else '.'} {takes_only(known, others=others)}"
+
+
+def takes_only(known: Iterable[str], *, others: bool) -> str:
+    """Which arguments a method takes, in a sentence without its end."""
+    names = [*known, *(["others by any name"] if others else [])]
+    return f"It takes: {one_of(names)}" if names else "It takes no arguments"
 
 
 def one_of(names: Iterable[str] | Mapping[str, object], limit: int = 20) -> str:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, cast
 from pydantic import TypeAdapter, ValidationError
 
 from isolith_bindings.errors import CallError
-from isolith_bindings.names import did_you_mean
-from isolith_bindings.rendering import one_of, render_hint
+from isolith_bindings.rendering import no_argument, render_hint, takes_only
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -25,7 +24,9 @@ def check_arguments(tool: str, signature: Signature, arguments: Mapping[str, obj
     """The arguments as the function takes them. Raises CallError `invalid_arguments`; nothing has run then."""
     unknown = [name for name in arguments if name not in signature.slots]
     if unknown and (signature.others is None or set(unknown) & set(signature.contexts)):
-        raise _invalid(tool, signature, _unknown(tool, unknown[0], signature))
+        raise _invalid(
+            tool, signature, no_argument(tool, unknown[0], signature.slots, others=signature.others is not None)
+        )
     problems: list[str] = []
     checked: dict[str, object] = {}
     for name, slot in signature.slots.items():
@@ -36,7 +37,8 @@ def check_arguments(tool: str, signature: Signature, arguments: Mapping[str, obj
     for name in unknown:
         _check(cast("Slot", signature.others), name, arguments[name], checked, problems)
     if problems:
-        raise _invalid(tool, signature, f"{tool}: {_joined(problems)}. {_takes(signature)}")
+        takes = takes_only(signature.slots, others=signature.others is not None)
+        raise _invalid(tool, signature, f"{tool}: {_joined(problems)}. {takes}")
     return checked
 
 
@@ -81,16 +83,6 @@ def _as_it_is(value: object) -> object:
 
 def _invalid(tool: str, signature: Signature, message: str) -> CallError:
     return CallError("invalid_arguments", message, hint=signature.text(tool).removeprefix("async def "))
-
-
-def _unknown(tool: str, name: str, signature: Signature) -> str:
-    close = did_you_mean(name, signature.slots)
-    return f"{tool} has no argument `{name}`{'; ' + close if close else '.'} {_takes(signature)}"
-
-
-def _takes(signature: Signature) -> str:
-    names = [*signature.slots, *(["others by any name"] if signature.others else [])]
-    return f"It takes: {one_of(names)}" if names else "It takes no arguments"
 
 
 def _joined(problems: list[str]) -> str:

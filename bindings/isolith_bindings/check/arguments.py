@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, cast
 from isolith_bindings.check.fits import Fitting, Misfit, resolve
 from isolith_bindings.check.literals import HOLE, Hole, literal
 from isolith_bindings.cuts import mark_in
-from isolith_bindings.names import did_you_mean
-from isolith_bindings.rendering import one_of
+from isolith_bindings.rendering import no_argument, signature_as, takes_only
+from isolith_bindings.schema.listed import listed_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -65,8 +65,11 @@ def given(node: ast.Call, tool: str, known: Callable[[ast.expr], object]) -> Giv
     return Given(values, is_open)
 
 
-def problem(arguments: Given, method: Method, tool: str) -> Problem | None:
-    """What is wrong with them for this method, in the words of the connector that would refuse them."""
+def problem(arguments: Given, method: Method, tool: str, *, settled: bool = False) -> Problem | None:
+    """What is wrong with them for this method, in the words of the connector that would refuse them.
+
+    `settled`: the method is as it will be called, so that a name it does not list is certainly refused.
+    """
     cut = _cut(arguments, tool)
     if cut is not None:
         return cut
@@ -75,11 +78,11 @@ def problem(arguments: Given, method: Method, tool: str) -> Problem | None:
         return None
     known = _properties(parameters)
     unknown = [name for name in arguments.values if name not in known]
-    takes, hint = _takes(parameters, known), signature(method, tool)
+    hint = signature(method, tool)
     if unknown and (known or parameters.get("additionalProperties") is False) and not _is_open(parameters):
-        close = did_you_mean(unknown[0], known)
-        message = f"{tool}{_place(method)} has no argument `{unknown[0]}`{'; ' + close if close else '.'} {takes}"
-        return Problem(message, certain=parameters.get("additionalProperties") is False, hint=hint)
+        message = no_argument(f"{tool}{_place(method)}", unknown[0], known)
+        closed = parameters.get("additionalProperties") is False
+        return Problem(message, certain=closed or (settled and listed_names(parameters) is not None), hint=hint)
     found = _misfits(arguments, parameters, known)
     if not found:
         return None
@@ -88,6 +91,7 @@ def problem(arguments: Given, method: Method, tool: str) -> Problem | None:
     more = f"; and {len(shown) - _MAX_PROBLEMS} more" if len(shown) > _MAX_PROBLEMS else ""
     listed = f"{'; '.join(shown[:_MAX_PROBLEMS])}{more}"
     end = "" if listed.endswith("?") else "."
+    takes = takes_only(known, others=_is_open(parameters))
     return Problem(f"{tool}: {listed}{end} {takes}", certain=bool(certain), hint=hint)
 
 
@@ -178,12 +182,6 @@ def _is_open(parameters: JsonSchema) -> bool:
     return parameters.get("additionalProperties", False) is not False
 
 
-def _takes(parameters: JsonSchema, known: JsonSchema) -> str:
-    names = [*known, *(["others by any name"] if _is_open(parameters) else [])]
-    return f"It takes: {one_of(names)}" if names else "It takes no arguments"
-
-
 def signature(method: Method, tool: str) -> str:
     """The signature as a call of this tool."""
-    text = method.signature.removeprefix("async ").removeprefix("def ")
-    return f"{tool}{text[len(method.name) :]}" if text.startswith(f"{method.name}(") else text
+    return signature_as(tool, method.name, method.signature)

@@ -130,7 +130,7 @@ class Calls:
         if isinstance(given, arguments.Problem):
             problem = replace(given, hint=arguments.by_name(node, method, tool))
         else:
-            problem = arguments.problem(given, method, tool)
+            problem = arguments.problem(given, method, tool, settled=self.state.toolbox.settled)
         if problem is None:
             return ()
         certain = problem.certain and problem.at_once

@@ -36,10 +36,12 @@ class Report:
     """Whether a call gives its value: the script never awaits."""
 
 
-def check(text: str, connectors: Mapping[str, Connector]) -> Report:
+def check(text: str, connectors: Mapping[str, Connector], *, settled: bool = False) -> Report:
     """Everything that is wrong with a script, as far as its text tells. Total: any text has a report.
 
-    Costs about a millisecond for ten lines. Wants a stack of 1 MiB: see `source`. Runs and calls nothing.
+    `settled`: what the connectors say now is held to be what they will say when the script runs, even of a server that
+    may change its tools. Costs about a millisecond for ten lines. Wants a stack of 1 MiB: see `source`. Runs and calls
+    nothing.
     """
     tree = parse(text)
     if tree is None:
@@ -48,15 +50,15 @@ def check(text: str, connectors: Mapping[str, Connector]) -> Report:
         found = Finding("syntax", tree.message, tree.line, tree.column, certain=tree.certain)
         return Report((found,), found if tree.certain else None)
     try:
-        return _look(tree, text, connectors)
+        return _look(tree, text, Toolbox(connectors, settled=settled))
     except RecursionError:  # a chain of hundreds of operators or branches
         return Report(looked=False)
 
 
-def _look(tree: ast.Module, text: str, connectors: Mapping[str, Connector]) -> Report:
+def _look(tree: ast.Module, text: str, toolbox: Toolbox) -> Report:
     scopes = scopes_of(tree)
     synchronous = not scopes.waits and not runs_a_call(tree, text)
-    state = State(Toolbox(connectors), scopes, Places(text), synchronous)
+    state = State(toolbox, scopes, Places(text), synchronous)
     Statements(state).script(tree)
     drafts = [draft for draft in state.drafts if not (state.dynamic and draft.message.startswith("NameError"))]
     findings = {id(draft): _finding(draft, state) for draft in drafts}

@@ -97,18 +97,25 @@ class Index:
 
 
 class Toolbox:
-    """What a run offers: connectors by name, each indexed when it is first looked at."""
+    """What a run offers: connectors by name, each indexed when it is first looked at.
 
-    def __init__(self, connectors: Mapping[str, Connector]) -> None:
+    `settled`: no connector that is there is going to change, for no run follows.
+    """
+
+    def __init__(self, connectors: Mapping[str, Connector], *, settled: bool = False) -> None:
         self.connectors = connectors
+        self.settled = settled
         self._indexes: dict[str, Index] = {}
 
     def index(self, connector: str) -> Index:
         """The methods of a connector, without the denied."""
         if connector not in self._indexes:
             found = self.connectors[connector]
-            self._indexes[connector] = Index(connector, offered(found), may_change(found))
+            self._indexes[connector] = Index(connector, offered(found), self._may_change(found))
         return self._indexes[connector]
+
+    def _may_change(self, connector: Connector) -> bool:
+        return why_absent(connector) is not None if self.settled else may_change(connector)
 
     def is_unknown(self, connector: str) -> bool:
         """Whether nothing can be told of its methods: its server has not said what it offers."""

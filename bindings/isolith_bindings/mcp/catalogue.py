@@ -10,6 +10,7 @@ from mcp.shared.inbound import find_invalid_x_mcp_header
 from isolith_bindings.connector import Annotations, JsonSchema, Method, Variant
 from isolith_bindings.mcp.extras import EXTRAS
 from isolith_bindings.names import bind
+from isolith_bindings.schema.listed import listed_names
 from isolith_bindings.schema.stubs import signature
 from isolith_bindings.schema.validate import Validator
 
@@ -38,7 +39,7 @@ class Bound:
     arguments: Validator
     result: Validator | None = None
     wrapped: bool = False
-    names: frozenset[str] | None = None
+    names: tuple[str, ...] | None = None
     task: bool = False
 
 
@@ -132,7 +133,7 @@ def _tool(python: str, tool: Entry, *, trusted: bool, task: bool) -> Bound:
         variants=_RAW,
     )
     result = None if returns is None else Validator(returns)
-    names = parameter_names(parameters)
+    names = listed_names(parameters)
     return Bound(method, "tool", Validator(parameters), result, wrapped=inner is not None, names=names, task=task)
 
 
@@ -150,23 +151,6 @@ def _extra(name: str, *, trusted: bool) -> Bound:
         variants=_PAGED if extra.paged else _RAW,
     )
     return Bound(method, cast("Kind", extra.kind), Validator(extra.parameters))
-
-
-_OPEN = frozenset(
-    {"additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames", "$ref", "$dynamicRef"}
-    | {"allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "maxProperties", "minProperties"}
-)
-"""Keywords of a schema that speaks of other properties than those it lists."""
-
-
-def parameter_names(schema: JsonSchema) -> frozenset[str] | None:
-    """The parameters of a schema that just lists them. By the letter it allows any other, which nobody means."""
-    properties = schema.get("properties")
-    if _OPEN & schema.keys() - ({"additionalProperties"} if schema.get("additionalProperties") is False else set()):
-        return None
-    if not isinstance(properties, dict):
-        return None
-    return frozenset(cast("dict[str, object]", properties))
 
 
 def unwrapped(schema: JsonSchema | None, tool: str) -> JsonSchema | None:

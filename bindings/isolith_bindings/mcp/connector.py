@@ -27,6 +27,7 @@ from isolith_bindings.mcp.scopes import Identity, Key, Scope, Sharing, key_of
 from isolith_bindings.mcp.signing import sign_in
 from isolith_bindings.mcp.status import MemberStatus, Reconnected, ServerStatus, State
 from isolith_bindings.names import connector_name
+from isolith_bindings.rendering import no_argument, signature_as
 from isolith_bindings.secrets import redact
 
 if TYPE_CHECKING:
@@ -348,14 +349,11 @@ class McpServer:
 def _checked(tool: str, bound: Bound, arguments: Mapping[str, object], context: CallContext) -> dict[str, object]:
     """The arguments as they leave. Raises CallError `invalid_arguments` that names what is wrong and where."""
     values = as_json(tool, arguments, context.artifacts)
-    hint = bound.method.signature.removeprefix("async def ")
+    hint = signature_as(tool, bound.method.name, bound.method.signature)
     unknown = [name for name in values if bound.names is not None and name not in bound.names]
     if unknown and bound.names is not None:
         # A server may well ignore it, and answer another question than the one that was asked.
-        takes = (
-            f"it takes {' and '.join(f'`{name}`' for name in sorted(bound.names))}" if bound.names else "it takes none"
-        )
-        raise CallError("invalid_arguments", f"{tool} has no parameter `{unknown[0]}`: {takes}", hint=hint)
+        raise CallError("invalid_arguments", no_argument(tool, unknown[0], bound.names), hint=hint)
     required = bound.method.parameters.get("required")
     # None for what may be left out is sent as it is: some servers take it for nothing, and theirs is the last word.
     given = {k: v for k, v in values.items() if v is not None or (isinstance(required, list) and k in required)}

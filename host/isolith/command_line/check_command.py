@@ -92,7 +92,7 @@ async def check_script(
     prepared = prepare(source, max_bytes)
     if not isinstance(prepared, Prepared):
         return Checked(name, (prepared.diagnostic,))
-    report = await look(prepared.text, connectors)
+    report = await look(prepared.text, connectors, settled=True)
     doubtful = not report.looked or any(finding.kind == "syntax" for finding in report.findings)
     if doubtful:
         return await _of_doubtful(name, prepared, report, guest())

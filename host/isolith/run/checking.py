@@ -40,9 +40,12 @@ _type_threads = GuestThreads(2, "isolith-types")
 """Others, for these wait for a process."""
 
 
-async def look(text: str, connectors: Mapping[str, Connector]) -> Report:
-    """The report on a script, made off the event loop. A bug of the check's own is logged, and reports nothing."""
-    return await _apart(_threads, partial(look_here, text, dict(connectors)))
+async def look(text: str, connectors: Mapping[str, Connector], *, settled: bool = False) -> Report:
+    """The report on a script, made off the event loop. A bug of the check's own is logged, and reports nothing.
+
+    `settled`: no run follows, so that what a server offers now is what counts.
+    """
+    return await _apart(_threads, partial(look_here, text, dict(connectors), settled=settled))
 
 
 def _apart(threads: GuestThreads, work: Callable[[], _T]) -> asyncio.Future[_T]:
@@ -63,10 +66,10 @@ def _apart(threads: GuestThreads, work: Callable[[], _T]) -> asyncio.Future[_T]:
     return answer
 
 
-def look_here(text: str, connectors: Mapping[str, Connector]) -> Report:
+def look_here(text: str, connectors: Mapping[str, Connector], *, settled: bool = False) -> Report:
     """The same, on this thread, whose stack has to be large enough."""
     try:
-        return check(text, connectors)
+        return check(text, connectors, settled=settled)
     except Exception as error:  # noqa: BLE001 - the border to the check: a run must not fail by it
         internal_error(error)
         return Report(looked=False)

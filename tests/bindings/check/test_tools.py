@@ -85,10 +85,21 @@ def test_of_a_connector_that_changes_under_a_script_no_missing_method_is_certain
     assert (finding.certain, finding.hint) == (False, "its methods: login")
 
 
-def test_of_a_connector_that_is_not_there_nothing_is_said() -> None:
+def test_where_no_run_follows_what_changes_is_held_to_what_it_says_now() -> None:
+    listed: JsonSchema = {"type": "object", "properties": {"title": {}}}
+    connectors = hub(a_method("add", "add", listed), a_method("any", "any", {**listed, "additionalProperties": True}))
+    connectors["hub"].changing = True  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
+    text = "hub.any(titel=1)\nhub.ad()\nhub.add(titel=1)"
+    for settled in (False, True):
+        findings = check(text, connectors, settled=settled).findings
+        assert [(finding.line, finding.certain) for finding in findings] == [(2, settled), (3, settled)]
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_of_a_connector_that_is_not_there_nothing_is_said(*, settled: bool) -> None:
     connectors = hub()
     connectors["hub"].unavailable = "it does not answer"  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
-    assert found("hub.issues.list()\nfrom hub import issues", connectors) == ()
+    assert check("hub.issues.list()\nfrom hub import issues", connectors, settled=settled).findings == ()
 
 
 def test_the_connector_s_name_may_be_left_out() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isolith_bindings.connector import Annotations
-from isolith_bindings.mcp.catalogue import Catalogue, Change, difference, parameter_names, read_catalogue, unwrapped
+from isolith_bindings.mcp.catalogue import Catalogue, Change, difference, read_catalogue, unwrapped
 from isolith_bindings.mcp.listing import Entry, Listing
 
 OBJECT: dict[str, object] = {"type": "object"}
@@ -110,23 +110,6 @@ def wrapper(inner: object, **more: object) -> dict[str, object]:
 )
 def test_what_a_library_wraps_is_told_from_what_a_tool_answers(schema: dict[str, object] | None, inner: object) -> None:
     assert unwrapped(schema, "add") == inner
-
-
-@pytest.mark.parametrize(
-    ("schema", "names"),
-    [
-        ({"type": "object", "properties": {"a": {}, "b": {}}}, {"a", "b"}),
-        ({"properties": {"a": {}}, "additionalProperties": False}, {"a"}),
-        ({"properties": {"a": {}}, "additionalProperties": True}, None),
-        ({"properties": {"a": {}}, "additionalProperties": {"type": "string"}}, None),
-        ({"properties": {"a": {}}, "oneOf": []}, None),
-        ({"properties": {"a": {}}, "patternProperties": {}}, None),
-        ({"type": "object"}, None),
-        ({"properties": []}, None),
-    ],
-)
-def test_which_parameters_there_are(schema: dict[str, object], names: set[str] | None) -> None:
-    assert parameter_names(schema) == names
 
 
 def test_the_difference_of_two() -> None:

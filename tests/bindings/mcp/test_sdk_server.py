@@ -70,7 +70,8 @@ async def failures(bench: Bench) -> None:
     assert (await bench.failure("add", a=1, b=None)).kind == "tool_error"
     assert (await bench.failure("add", a=None)).kind == "invalid_arguments"
     unknown = await bench.failure("add", a=1, c=2)
-    assert unknown.message == "box.add has no parameter `c`: it takes `a` and `b`"
+    assert unknown.message == "box.add has no argument `c`. It takes: a, b"
+    assert unknown.hint == "box.add(*, a: int, b: int = 1) -> int"
     undeclared = await bench.failure("summary")
     assert undeclared.kind == "tool_error"
     assert "sampling" in undeclared.message

@@ -12,6 +12,7 @@ from tests.bindings.check.corpus import Script, scripts, shop
 from isolith.command_line.check_command import Checked, Place, answer, check_all, check_script
 from isolith.command_line.terminal import Terminal
 from isolith.outcome import Diagnostic
+from isolith_bindings.testing import RecordingConnector
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -85,6 +86,18 @@ async def test_a_piece_of_javascript_is_answered_with_what_to_write(line: str, i
 async def test_python_that_is_only_broken_is_not_called_javascript(line: str) -> None:
     found = await checked(f"x = 1\n{line}", guest_says(("invalid syntax", 2, 1)))
     assert found.errors[0].hint is None
+
+
+class Changing(RecordingConnector):
+    """A server that says that its tools may change."""
+
+    changing = True
+
+
+async def test_what_a_server_offers_now_is_what_a_script_is_held_to() -> None:
+    notes = Changing("notes", {"add": 1})
+    found = await check_script("s.py", "await notes.ad()", {"notes": notes}, 10_000, lambda: None)
+    assert [error.message for error in found.errors] == ["notes has no method 'ad'"]
 
 
 async def test_against_no_connector_a_name_that_is_not_there_says_how_to_connect() -> None:
