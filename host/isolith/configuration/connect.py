@@ -2,7 +2,8 @@
 
 crm.py  crm.py:Crm  package.module:object           Python, which runs in this process
 mcp.json  docs="npx -y docs-server"  docs=https://...   MCP servers, which start when they are first needed
-github.yaml  https://api.test/openapi.json  package:NAME/PATH   an OpenAPI document; shop=openapi.json gives it a name
+github.yaml  https://api.test/openapi.json  package:NAME/PATH   an OpenAPI document; shop=openapi.json, and
+                                                     shop=https://api.test/openapi.json, give it a name
 isolith.toml                                         everything that a configuration connects, if it says no more
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
 
 from isolith.configuration.config import BEYOND, only_configured, read_config
 from isolith.configuration.connect_mcp import NOBODY, Person, connected, from_command, from_document, told_apart
@@ -112,6 +114,8 @@ def _from_words(spec: str, folder: Path) -> list[Connector]:
     """What names no file that is there: a command, an object, or a mistake."""
     if _COMMAND.fullmatch(spec):
         name, _, rest = spec.partition("=")
+        if _is_document_elsewhere(rest):
+            return [from_source(rest, name)]
         if _names_data(rest, folder):
             return _from_data(folder / rest, NOBODY, name)
         return [from_command(spec, folder)]
@@ -122,6 +126,11 @@ def _from_words(spec: str, folder: Path) -> list[Connector]:
     if Path(spec).suffix in _SUFFIXES | {".py", ".toml"}:
         raise ConnectError(f"`{spec}`: there is no such file")
     raise ConnectError(f"`{spec}`: there is no such file; {_WHAT}")
+
+
+def _is_document_elsewhere(text: str) -> bool:
+    """Whether a text is an address that ends as documents do, and no MCP server's, or lies in a package."""
+    return bool(_ELSEWHERE.fullmatch(text)) and Path(urlsplit(text).path).suffix in _SUFFIXES
 
 
 def _names_data(text: str, folder: Path) -> bool:

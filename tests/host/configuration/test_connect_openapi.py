@@ -18,6 +18,7 @@ from isolith.configuration.connect import anchored, connect, connect_config
 from isolith.errors import ConnectError, UsageError
 from isolith_bindings.connector import offered
 from isolith_bindings.errors import CallError
+from isolith_bindings.mcp.connector import McpServer
 from isolith_bindings.openapi import OpenApi
 from isolith_bindings.policy import Policy, govern
 from isolith_bindings.testing import a_context
@@ -171,6 +172,20 @@ def test_a_document_by_its_path_under_another_name(
 def test_a_document_in_a_package_or_elsewhere() -> None:
     [connector] = connect("https://api.test/v1/openapi.json")
     assert isinstance(connector, OpenApi)
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [
+        ("my-shop=https://api.test/v1/openapi.json", OpenApi),
+        ("my-shop=http://127.0.0.1:8000/shop.yaml?version=2", OpenApi),
+        ("my-shop=https://api.test/mcp", McpServer),
+        ("my-shop=https://api.test/mcp?like=openapi.json", McpServer),
+    ],
+)
+def test_a_name_goes_before_the_address_of_a_document_as_before_that_of_a_server(spec: str, kind: type) -> None:
+    [connector] = connect(spec)
+    assert (type(connector), connector.name) == (kind, "my_shop")
 
 
 def test_a_large_document_is_not_read_twice(tmp_path: Path) -> None:
