@@ -23,6 +23,7 @@ from isolith.durable.reverts import reverts_of
 from isolith.durable.rollback import Undoer
 from isolith.errors import UsageError
 from isolith.journal.errors import JournalError
+from isolith.options import connectors_given, policy_given
 from isolith.run import gradual
 from isolith.run.execution import Execution
 from isolith.run.order import Order
@@ -33,8 +34,6 @@ from isolith.run.type_checker import type_checker
 from isolith.snippets.calls import Nested, Nesting
 from isolith.snippets.library import Snippets
 from isolith.snippets.methods import SnippetCatalog
-from isolith_bindings.functions import as_connector
-from isolith_bindings.policy import Policy, Preset, as_policy, govern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from isolith.run.checking import CheckMode
     from isolith.run.type_checker import Types
     from isolith_bindings.connector import CallContext, Connector
+    from isolith_bindings.policy import Policy, Preset
     from isolith_runtime.driver import Supply
     from isolith_runtime.engine import Variant
     from isolith_runtime.inputs import Recording
@@ -94,8 +94,8 @@ class CodeMode:
         link_key: Key | None = None,
     ) -> None:
         self._questions: Questions | None = questions
-        self.policy = as_policy(policy)
-        self.connectors: list[Connector] = [govern(as_connector(connector), self.policy) for connector in connectors]
+        self.policy = policy_given(policy)
+        self.connectors: list[Connector] = connectors_given(connectors, self.policy)
         self.catalog = SnippetCatalog(self.connectors, self.policy, self._call_snippet)
         self._owner = owner_name()
         self._journals = Journals(journal)

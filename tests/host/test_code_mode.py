@@ -13,6 +13,7 @@ from isolith_bindings.errors import BindError, NameCollision
 from isolith_bindings.testing import RecordingConnector
 
 if TYPE_CHECKING:
+    from isolith_bindings.policy import Policy
     from isolith_runtime.driver import Supply
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("supply")]
@@ -54,6 +55,31 @@ def test_two_of_one_name_are_refused() -> None:
 def test_what_is_no_connector_is_refused() -> None:
     with pytest.raises(BindError):
         CodeMode([5])
+
+
+@pytest.mark.parametrize(
+    ("connectors", "write"),
+    [
+        (Plain, "[Plain]"),
+        (add, "[add]"),
+        ({"plus": add}, "[{'plus': <function add"),
+        ("crm.py", "['crm.py']"),
+        (5, "[5]"),
+    ],
+)
+def test_connectors_that_are_in_no_list_are_misuse(connectors: object, write: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        CodeMode(connectors=cast("list[object]", connectors))
+    assert f"the connectors are given in a list, even a single one: write `connectors={write}" in str(caught.value)
+
+
+@pytest.mark.parametrize("policy", ["lax", {"preset": "careful"}, None])
+def test_a_policy_that_is_none_is_misuse(policy: object) -> None:
+    with pytest.raises(UsageError) as caught:
+        CodeMode(policy=cast("Policy", policy))
+    assert str(caught.value) == (
+        f"there is no policy {policy!r}: it is `trusted`, `careful`, `readonly`, or a `Policy` with rules"
+    )
 
 
 async def test_connectors_are_started_and_closed_with_it() -> None:
