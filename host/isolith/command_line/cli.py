@@ -33,6 +33,7 @@ from isolith.command_line import (
 )
 from isolith.command_line.check_command import check_all
 from isolith.command_line.command import Configured, Connect, Json, PolicyName, QuestionsOption, TypesOption, guarded
+from isolith.command_line.hints import NOTHING_CONNECTED
 from isolith.command_line.request import Request, read_request, read_script
 from isolith.command_line.run_command import Form, answer, run_script
 from isolith.command_line.serve_command import serve
@@ -313,6 +314,8 @@ def _asked(specs: list[str] | None, configured: str | None, policy: str | None, 
     """An answer of the catalogue: what scripts may know of under the policy."""
     config = command.read_configuration(configured)
     decided = command.policy_of(policy, config)
+    if not specs and not config:
+        command.terminal().say(f"isolith: {NOTHING_CONNECTED}")
 
     async def use(connectors: list[Connector]) -> _T:
         return ask(command.catalog_of(connectors, decided))

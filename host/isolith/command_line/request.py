@@ -19,11 +19,12 @@ _STDIN = "-"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One script to run; bytes are not yet decoded, `input` is data."""
+    """One script to run; bytes are not yet decoded, `input` is data, and `given` says whether there was any."""
 
     script: str | bytes
     input: object
     budgets: Budgets
+    given: bool = False
 
 
 def read_request(
@@ -31,7 +32,7 @@ def read_request(
 ) -> Request:
     """Read everything that was named; a budget that is None was not, and has its default."""
     asked = Budgets.model_validate({name: value for name, value in budgets.items() if value is not None})
-    return Request(_script(script, code, asked.script_bytes), read_data(data), asked)
+    return Request(_script(script, code, asked.script_bytes), read_data(data), asked, data is not None)
 
 
 def read_script(name: str, max_bytes: int) -> bytes:

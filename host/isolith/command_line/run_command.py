@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from isolith.command_line.hints import hinted
 from isolith.json_form import to_json_text
 from isolith_bindings.policy import ungoverned
 from isolith_bindings.schema.quoting import MARK, one_line
@@ -55,7 +56,12 @@ async def run_script(
             if form is not Form.JSON:
                 async for event in execution.events():
                     _show(event, terminal, form, progress)
-            outcome = await execution.outcome()
+            outcome = hinted(
+                await execution.outcome(),
+                connected=bool(code_mode.connectors),
+                given=request.given,
+                fuel=request.budgets.fuel is not None,
+            )
         progress.stop()
         # Before the connectors close: that may take its time, and a person who cancelled should not wait for it.
         answer(outcome, terminal, form)

@@ -142,7 +142,8 @@ def test_a_failure_ends_with_its_exit_code(code_mode: CodeMode, kind: Kind, code
         assert json.loads(result.stdout.splitlines()[-1])["error"]["kind"] == kind
     else:
         assert result.stdout == ""
-        assert result.stderr.endswith(f"error[{kind}]: it failed\n  line 2\n")
+        hint = "  hint: give it more with `--cpu-ms N`\n" if kind == "cpu_exceeded" else ""
+        assert result.stderr.endswith(f"error[{kind}]: it failed\n  line 2\n{hint}")
 
 
 def test_everything_that_can_be_given_arrives(code_mode: CodeMode, tmp_path: Path) -> None:
@@ -154,6 +155,22 @@ def test_everything_that_can_be_given_arrives(code_mode: CodeMode, tmp_path: Pat
     assert code_mode.made["policy"] == "careful"
     budgets = Budgets(cpu_ms=5, fuel=6, wall_s=1.5, memory_mb=64, calls=7, value_tokens=8, value_bytes=9)
     assert code_mode.started == {"script": b"input", "input": {"a": 1}, "budgets": budgets}
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--stream"]])
+def test_a_failure_of_a_run_with_nothing_connected_says_so_in_every_form(code_mode: CodeMode, form: list[str]) -> None:
+    line, message = "await crm.revenue(year=2025)", "NameError: name 'crm' is not defined"
+    error = Diagnostic(kind="exception", message=message, source_line=line)
+    code_mode.ends = Outcome(execution_id="e", status="failed", error=error)
+    result = isolith("run", "-c", line, *form)
+    assert "nothing is connected: say what the script calls with `--connect FILE`" in result.output
+
+
+@pytest.mark.parametrize("arguments", [["search", "foo"], ["describe", "foo"], ["catalog"], ["catalog", "--json"]])
+def test_looking_for_tools_with_nothing_connected_names_what_connects(arguments: list[str]) -> None:
+    result = isolith(*arguments)
+    assert "`--connect FILE`" in result.stderr
+    assert "--json" not in arguments or json.loads(result.stdout)
 
 
 def test_a_script_comes_from_stdin(code_mode: CodeMode) -> None:

@@ -35,7 +35,7 @@ def test_of_a_large_file_only_so_much_is_read_as_shows_it(tmp_path: Path) -> Non
 
 def test_code_budgets_and_input() -> None:
     request = read_request(None, "input", '{"a": [1, null]}', {"cpu_ms": 5, "fuel": None, "wall_s": 1.5})
-    assert request == Request("input", {"a": [1, None]}, Budgets(cpu_ms=5, wall_s=1.5))
+    assert request == Request("input", {"a": [1, None]}, Budgets(cpu_ms=5, wall_s=1.5), given=True)
     assert request.budgets.model_fields_set == {"cpu_ms", "wall_s"}
 
 
