@@ -17,6 +17,13 @@ from isolith.command_line.kept_runs import origin_of
 from isolith.command_line.oauth_options import OAuthServer, oauth_server
 from isolith.errors import UsageError
 from isolith.instructions import DEFAULT_TOKENS, Shown
+from isolith.run.supply import get_supply
+
+ON_STDIO = (
+    "isolith: speaking MCP on stdin and stdout, until stdin ends: a client starts this by its own configuration,"
+    ' {"mcpServers": {"isolith": {"command": "isolith", "args": ["serve", ...]}}}; `--http HOST:PORT` serves HTTP'
+)
+"""What a person is told who starts it by hand."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +173,11 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     )
     from isolith.command_line.serving import serve_mcp  # noqa: PLC0415 - a second that no other command has to pay
 
-    say = command.terminal().say
+    terminal = command.terminal()
+    say = terminal.say
+    with terminal.progress() as progress:  # before the limits are tripped: without an image none of them could fire
+        get_supply(progress=lambda stage, done: progress.show(f"{stage} {done:.0%}"))
+    if address is None and terminal.err.is_terminal:
+        say(ON_STDIO)
     if not asyncio.run(serve_mcp(code_mode, address, say, session_key=session_key, ask_client=ask_client, shown=shown)):
         raise typer.Exit(1)

@@ -5,10 +5,13 @@ Apart from the command, because the server half of the SDK takes a second to imp
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import sys
+from collections import OrderedDict
 from contextlib import AsyncExitStack, redirect_stdout
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mcp.server.stdio import stdio_server
@@ -16,6 +19,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from isolith.command_line.kept_journal import chosen
 from isolith.command_line.oauth_options import verifier_of
+from isolith.command_line.terminal import approve_command
 from isolith.errors import UsageError
 from isolith.folders import data_folder
 from isolith.http.app import MCP_PATH, App, Door, OAuth
@@ -39,8 +43,11 @@ if TYPE_CHECKING:
     from isolith.instructions import Shown
     from isolith.journal.journal import Journal
     from isolith.outcome import Outcome
+    from isolith.run.execution import Execution
 
 STATE_KEY = "ISOLITH_STATE_KEY"
+_MAX_SAID = 10_000
+"""Calls of which is known that they were said; the longest ago is forgotten first."""
 _BACKLOG = 1024
 """Connections that wait to be taken: a thousand clients may come at once."""
 
@@ -62,11 +69,12 @@ async def serve_mcp(
     if failed:
         say("isolith: nothing is served: a limit that does not fire protects nobody")
         return False
+    code_mode.when_begun(PendingNotices(say).watch)
     async with code_mode:
         server = mcp_server(
             code_mode,
             session_key=session_key,
-            paused=lambda outcome: _say_pending(outcome, say),
+            approving=partial(approve_command, flags=flags_for(address)),
             ask_client=ask_client,
             state_key=shared_key(data_folder()) if ask_client else None,
             shown=shown,
@@ -117,13 +125,14 @@ async def _on_http(code_mode: CodeMode, server: Server, address: Address, say: C
         limits = Limits(address.rate, max(1, round(address.rate * 4)), requests, address.runs)
         app = App(code_mode, Door(security_of(address), verifier, limits, oauth), server)
         say(f"isolith: serving {where}{MCP_PATH}")
-        say(f"isolith: the API is {where}/v1, described at {where}/v1/openapi.json")
+        say(f"isolith: the API is {where}/v1, described, without a token, at {where}/v1/openapi.json")
         if verifier is None:
             say("isolith: whoever reaches this machine's ports may run scripts and decide: `--no-auth` was given")
         elif oauth is not None:
             say(f"isolith: who has a token of {oauth.issuer} for {oauth.resource} is let in")
         elif not await (await code_mode.runs()).journal.tokens.find():
-            say("isolith: there is no token yet, so nobody is let in: isolith tokens create NAME --scope execute")
+            create = f"isolith tokens create NAME --scope execute{chosen().flags}"
+            say(f"isolith: there is no token yet, so nobody is let in: {create}")
         with redirect_stdout(sys.stderr):
             await WebServer(app, address.grace_s).run_on(listening)
 
@@ -161,8 +170,32 @@ def _listen(address: Address) -> socket.socket:
     return listening
 
 
-def _say_pending(outcome: Outcome, say: Callable[[str], None]) -> None:
-    for call in outcome.pending:
-        number = call.call_id.rpartition(".")[2]
-        answers = f"isolith executions approve {outcome.execution_id} {number}{chosen().flags}"
-        say(f"isolith: {call.connector}.{call.method} waits: {answers}")
+def flags_for(address: Address | None) -> str:
+    """How clients are told where the journal is: not at all where they may be on other machines than it."""
+    return chosen().flags if address is None or (address.local and not address.hosts) else ""
+
+
+class PendingNotices:
+    """Says on the host, once for each call that waits, how a person decides it, whichever door its run came by."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._said: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def watch(self, execution: Execution) -> None:
+        """A run begins, or goes on."""
+        asyncio.ensure_future(execution.outcome()).add_done_callback(self._ended)
+
+    def _ended(self, ended: asyncio.Future[Outcome]) -> None:
+        if not ended.cancelled() and ended.exception() is None:
+            self.say(ended.result())
+
+    def say(self, outcome: Outcome) -> None:
+        """What waits, and was not said yet."""
+        for call in outcome.pending:
+            if (key := (call.call_id, call.digest)) not in self._said:
+                self._said[key] = None
+                command = approve_command(call, chosen().flags)
+                self._say(f"isolith: {call.connector}.{call.method} waits: {command}    # or: reject")
+        while len(self._said) > _MAX_SAID:
+            self._said.popitem(last=False)

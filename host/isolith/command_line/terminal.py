@@ -180,13 +180,18 @@ def _pending(call: PendingCall) -> str:
     return f"waiting for an answer: {call.connector}.{call.method}({arguments}): {call.reason}"
 
 
-def _answers(call: PendingCall, flags: str) -> str:
+def approve_command(call: PendingCall, flags: str) -> str:
+    """What a person types to approve a pending call; `reject` takes the same. `flags`: where its journal is."""
     execution, _, number = call.call_id.rpartition(".")
+    answer = " --answer JSON" if any(question.url is None for question in call.questions) else ""
+    return f"isolith executions approve {execution} {number} --digest {call.digest[:12]}{answer}{flags}"
+
+
+def _answers(call: PendingCall, flags: str) -> str:
     forms = [to_json_text(question.answer or {}) for question in call.questions if question.url is None]
     pages = [f"    visit {question.url}" for question in call.questions if question.url is not None]
-    answer = " --answer JSON" if forms else ""
-    command = f"    isolith executions approve {execution} {number} --digest {call.digest[:12]}{answer}{flags}"
-    return "\n".join([*(f"    JSON by the schema {form}" for form in forms), *pages, f"{command}    # or: reject"])
+    command = f"    {approve_command(call, flags)}    # or: reject"
+    return "\n".join([*(f"    JSON by the schema {form}" for form in forms), *pages, command])
 
 
 def _usage(usage: Usage) -> list[str]:

@@ -33,6 +33,7 @@ from isolith.mcp.following import FollowedServer, Following
 from isolith.mcp.progress import followed
 from isolith.mcp.room import NoRoom, begun, room
 from isolith.mcp.snippet_tools import SnippetTools, script_of
+from isolith.mcp.starting import still_starting
 from isolith.mcp.tools import server_instructions, tools
 from isolith.mcp.view import model_view, said_of
 from isolith.outcome import Diagnostic
@@ -52,13 +53,13 @@ if TYPE_CHECKING:
 
     from isolith.code_mode import CodeMode
     from isolith.mcp.asking import AskedCall, Mode, Said
+    from isolith.mcp.view import Approving
     from isolith.outcome import Outcome
     from isolith.run.execution import Execution
 
     Answer: TypeAlias = mcp.CallToolResult | mcp.InputRequiredResult
     Arguments: TypeAlias = dict[str, object]
     Handler: TypeAlias = Callable[[ServerRequestContext, Arguments], Awaitable[Answer]]
-    Paused: TypeAlias = Callable[[Outcome], object]
 
 _AN_HOUR = CacheHint(ttl_ms=3_600_000)
 _A_MINUTE = CacheHint(ttl_ms=60_000)
@@ -72,7 +73,7 @@ def mcp_server(
     code_mode: CodeMode,
     *,
     session_key: str | None = None,
-    paused: Paused | None = None,
+    approving: Approving | None = None,
     ask_client: bool = False,
     state_key: bytes | None = None,
     shown: Shown | None = None,
@@ -80,14 +81,15 @@ def mcp_server(
     """A server of the SDK over an open `CodeMode`; run it on any transport of the SDK's.
 
     `session_key`: the key of a request's `_meta` whose text is its session where `execute` names none, such as
-    `ai.opencode/sessionID`. `paused`: told of each run that waits for a person. `ask_client`: a client that can ask a
+    `ai.opencode/sessionID`. `approving`: the command by which a person approves a pending call, which
+    the model tells its user. `ask_client`: a client that can ask a
     person within a request is asked, and what it answers decides; `state_key`: 32 random bytes or more that replicas
     share, to take each other's answers. `shown`: how much `execute` says of the tools.
     """
     shown = shown or Shown()
     snippets = SnippetTools(code_mode)
     following = Following(code_mode.catalog, shown, snippets.known if code_mode.journalled else None)
-    front = McpFront(code_mode, session_key, paused, (following, snippets), ask_client=ask_client)
+    front = McpFront(code_mode, session_key, approving, (following, snippets), ask_client=ask_client)
     hints: dict[CacheableMethod, CacheHint] = dict.fromkeys(_CACHED, _AN_HOUR)
     if following.follows:
         hints["tools/list"] = _A_MINUTE
@@ -126,7 +128,7 @@ class McpFront:
         self,
         code_mode: CodeMode,
         session_key: str | None,
-        paused: Paused | None,
+        approving: Approving | None,
         told: tuple[Following, SnippetTools],
         *,
         ask_client: bool,
@@ -134,7 +136,7 @@ class McpFront:
         self._code_mode = code_mode
         self._following, self._snippets = told
         self._session_key = session_key
-        self._paused = paused
+        self._approving = approving
         self._ask_client = ask_client
         self._files = Files(code_mode)
         self._running: dict[str, Execution] = {}
@@ -159,9 +161,12 @@ class McpFront:
     ) -> mcp.ListToolsResult:
         """The same tools in the same order, whoever asks; `execute` says what can be called now. Then the snippets."""
         snippets = await self._snippets.read()
+        starting = await still_starting(self._code_mode.connectors)
         said = {"description": await self._following.description(context)}
         execute = self._tools["execute"].model_copy(update=said)
-        return mcp.ListToolsResult(tools=[*(self._tools | {"execute": execute}).values(), *snippets.values()])
+        listed = [*(self._tools | {"execute": execute}).values(), *snippets.values()]
+        # Of a list that is about to change none is kept: who asks again sees what has come up meanwhile.
+        return mcp.ListToolsResult(tools=listed, ttl_ms=0) if starting else mcp.ListToolsResult(tools=listed)
 
     async def list_resources(
         self, _: ServerRequestContext, __: mcp.PaginatedRequestParams | None
@@ -199,7 +204,8 @@ class McpFront:
         handler, validator = chosen
         problems = validator.problems(arguments)
         if problems:
-            return _refused("; ".join(str(problem) for problem in problems[:5]))
+            hint = _SCRIPT if params.name == "execute" and "script" in arguments else None
+            return _refused("; ".join(str(problem) for problem in problems[:5]), hint)
         try:
             if params.request_state is not None:
                 return await self._decided(context, params.request_state, params.input_responses or {})
@@ -334,10 +340,8 @@ class McpFront:
         can = modes(asking) if self._ask_client and asking is not None else _NO_MODES
         if can and allowable(outcome, can):
             return question(outcome, can)
-        if outcome.status == "paused" and self._paused is not None:
-            self._paused(outcome)
         most = min(budgets.value_tokens, CEILINGS.value_tokens)
-        text = await anyio.to_thread.run_sync(model_view, outcome, most)
+        text = await anyio.to_thread.run_sync(model_view, outcome, most, self._approving)
         blocks = await self._files.blocks(outcome)
         return mcp.CallToolResult(
             content=[mcp.TextContent(text=text), *blocks],
@@ -347,6 +351,7 @@ class McpFront:
 
 
 _MAX_SESSION = 200
+_SCRIPT = "the script is the argument `code`"
 _NO_MODES: frozenset[Mode] = frozenset()
 _CLIENT = "a person at the MCP client"
 
@@ -355,8 +360,8 @@ def _answered(text: str, data: dict[str, object]) -> mcp.CallToolResult:
     return mcp.CallToolResult(content=[mcp.TextContent(text=visible(text))], structured_content=to_json_form(data))
 
 
-def _refused(message: str) -> mcp.CallToolResult:
-    return _failed(Diagnostic(kind="invalid_arguments", message=message))
+def _refused(message: str, hint: str | None) -> mcp.CallToolResult:
+    return _failed(Diagnostic(kind="invalid_arguments", message=message, hint=hint))
 
 
 def _diagnostic(error: Exception) -> Diagnostic:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from isolith.json_form import to_json_text
 from isolith.visible import visible
@@ -10,9 +10,11 @@ from isolith_bindings import tokens
 from isolith_bindings.description import cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from isolith.outcome import Diagnostic, Outcome, PendingCall
+
+    Approving: TypeAlias = Callable[[PendingCall], str]
 
 LEAST_BESIDE = 300
 """Tokens that what is beside the value has, however large the value is."""
@@ -22,9 +24,12 @@ _MAX_PENDING = 20
 _MAX_ARGUMENTS = 2_000
 
 
-def model_view(outcome: Outcome, max_tokens: int) -> str:
-    """The text of an outcome: `max_tokens` at most, or the value's own and `LEAST_BESIDE` more."""
-    head = visible("\n".join(_head(outcome)))
+def model_view(outcome: Outcome, max_tokens: int, approving: Approving | None = None) -> str:
+    """The text of an outcome: `max_tokens` at most, or the value's own and `LEAST_BESIDE` more.
+
+    `approving`: the command by which a person approves a pending call, for the model to tell its user.
+    """
+    head = visible("\n".join(_head(outcome, approving)))
     beside = visible("\n".join(_beside(outcome)))
     if not beside:
         return head
@@ -40,13 +45,16 @@ def said_of(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.kind}: {diagnostic.message}{where}{hint}"
 
 
-def _head(outcome: Outcome) -> Iterator[str]:
+def _head(outcome: Outcome, approving: Approving | None) -> Iterator[str]:
     """What happened: always shown whole."""
     if outcome.status == "completed":
         yield to_json_text(outcome.value)
     elif outcome.status == "paused":
         yield f"paused: a person has to decide. Do not run the script again: `resume` {outcome.execution_id} later."
-        yield from (_waiting(call) for call in outcome.pending[:_MAX_PENDING])
+        for call in outcome.pending[:_MAX_PENDING]:
+            yield _waiting(call)
+            if approving is not None:
+                yield f"tell your user that a person decides it with `{approving(call)}` (or `reject`)"
         if len(outcome.pending) > _MAX_PENDING:
             yield f"and {len(outcome.pending) - _MAX_PENDING} more calls"
         if not outcome.pending:

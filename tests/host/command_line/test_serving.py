@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+import io
+import sys
+from typing import TYPE_CHECKING, cast
 
 import pytest
+from rich.console import Console
+from typer.testing import CliRunner
 
+from isolith import connector, method
 from isolith.code_mode import CodeMode
-from isolith.command_line import serving
+from isolith.command_line import cli, command, serve_command, serving
+from isolith.command_line.kept_journal import choose
 from isolith.command_line.serve_command import Address, entrance, read_address
-from isolith.command_line.serving import STATE_KEY, security_of, serve_mcp, shared_key
+from isolith.command_line.serving import STATE_KEY, PendingNotices, flags_for, security_of, serve_mcp, shared_key
+from isolith.command_line.terminal import Terminal
 from isolith.errors import UsageError
+from isolith.outcome import Outcome, PendingCall
+from isolith_runtime.errors import DistributionError
 from isolith_runtime.image.doctor import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+
+@connector("bank")
+class Bank:
+    """Money."""
+
+    @method(policy="ask")
+    async def pay(self, amount: int) -> str:
+        """Send money."""
+        return f"paid {amount}"
 
 
 @pytest.mark.anyio
@@ -32,6 +53,89 @@ async def test_a_limit_that_does_not_fire_keeps_the_server_from_serving(monkeypa
     assert await serve_mcp(CodeMode(), None, said.append) is False
     assert said[0] == "isolith: limit cpu_ms: did not fire. Mend it."
     assert "nothing is served" in said[1]
+
+
+def test_without_an_image_nothing_is_tripped_and_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It used to be told as a bug of ours and as a limit that does not fire, once for each limit."""
+
+    def none(*, progress: object) -> object:
+        del progress
+        raise DistributionError("Pyodide is not here: install npm")
+
+    async def tripped() -> list[Finding]:
+        raise AssertionError("it was tripped")
+
+    monkeypatch.setattr(serve_command, "get_supply", none)
+    monkeypatch.setattr(serving, "trip_limits", tripped)
+    result = CliRunner().invoke(cli.app, ["serve"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "isolith: Pyodide is not here: install npm\n"
+
+
+@pytest.mark.parametrize("on_terminal", [True, False])
+def test_a_person_who_starts_it_by_hand_is_told_what_it_does(
+    on_terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def served(*_: object, **__: object) -> bool:
+        return True
+
+    monkeypatch.setattr(serve_command, "get_supply", lambda *, progress: progress)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    monkeypatch.setattr(serving, "serve_mcp", served)
+    made = Terminal(sys.stdout, sys.stderr)
+    monkeypatch.setattr(made, "err", Console(file=io.StringIO(), force_terminal=on_terminal, width=400))
+    monkeypatch.setattr(command, "terminal", lambda: made)
+    result = CliRunner().invoke(cli.app, ["serve"])
+    said = cast("io.StringIO", made.err.file).getvalue()
+    assert result.exit_code == 0
+    assert ("speaking MCP on stdin and stdout" in said, "`--http HOST:PORT`" in said) == (on_terminal, on_terminal)
+
+
+def waiting(number: int, digest: str = "a" * 64) -> Outcome:
+    call = PendingCall(
+        call_id=f"e.{number}", connector="crm", method="delete", arguments={}, digest=digest, reason="it says so"
+    )
+    return Outcome(execution_id="e", status="paused", pending=(call,))
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[str]:
+    """One that no other command finds by itself."""
+    file = tmp_path / "other.db"
+    choose(str(file))
+    yield str(file)
+    choose(None)
+
+
+def test_each_call_that_waits_is_said_once_with_what_decides_it(journal: str) -> None:
+    said: list[str] = []
+    notices = PendingNotices(said.append)
+    for outcome in (waiting(1), waiting(1), waiting(2), waiting(1, "b" * 64)):
+        notices.say(outcome)
+    tail = f" --journal {journal}    # or: reject"
+    assert said == [
+        f"isolith: crm.delete waits: isolith executions approve e 1 --digest {'a' * 12}{tail}",
+        f"isolith: crm.delete waits: isolith executions approve e 2 --digest {'a' * 12}{tail}",
+        f"isolith: crm.delete waits: isolith executions approve e 1 --digest {'b' * 12}{tail}",
+    ]
+
+
+@pytest.mark.anyio
+async def test_a_run_that_waits_is_said_whichever_door_it_came_by(journal: str, tmp_path: Path) -> None:
+    said: list[str] = []
+    async with CodeMode([Bank], journal=tmp_path / "other.db", tend=False) as code_mode:
+        code_mode.when_begun(PendingNotices(said.append).watch)
+        paused = await code_mode.execute("await bank.pay(amount=1)")
+        await asyncio.sleep(0)
+    assert (paused.status, len(said)) == ("paused", 1)
+    assert f"isolith executions approve {paused.execution_id} 1 --digest" in said[0]
+    assert journal in said[0]
+
+
+def test_clients_on_other_machines_are_not_told_where_the_journal_is(journal: str) -> None:
+    flags = f" --journal {journal}"
+    assert (flags_for(None), flags_for(Address("127.0.0.1", 80))) == (flags, flags)
+    assert flags_for(Address("127.0.0.1", 80, ("mcp.example.com",))) == ""
+    assert flags_for(Address("10.0.0.1", 80, ("mcp.example.com",))) == ""
 
 
 @pytest.mark.parametrize(

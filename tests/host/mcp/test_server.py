@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from mcp_types import RequestParamsMeta
 
-    from isolith.outcome import Outcome
 
 pytestmark = pytest.mark.anyio
 
@@ -135,6 +134,7 @@ async def test_a_budget_ends_a_script(client: Client) -> None:
     [
         ("execute", {}, "code"),
         ("execute", {"code": 3}, "code"),
+        ("execute", {"script": "1"}, "hint: the script is the argument `code`"),
         ("execute", {"code": "1", "codes": "1"}, "codes"),
         ("execute", {"code": "1", "budgets": {"cpu": 3}}, "there is no budget `cpu`: did you mean `cpu_ms`?"),
         ("execute", {"code": "1", "budgets": {"cpu_ms": 0}}, "budget `cpu_ms`"),
@@ -220,11 +220,15 @@ async def test_a_run_of_other_connectors_is_not_gone_on_with(crm: Crm, tmp_path:
     assert crm.deleted == []
 
 
-async def test_a_host_is_told_of_a_run_that_waits(code_mode: CodeMode) -> None:
-    told: list[Outcome] = []
-    async with Client(mcp_server(code_mode, paused=told.append)) as client:
-        await client.call_tool("execute", {"code": "await crm.delete(id=3)"})
-    assert [outcome.pending[0].method for outcome in told] == ["delete"]
+async def test_the_model_can_tell_its_user_how_a_person_decides(code_mode: CodeMode) -> None:
+    server = mcp_server(code_mode, approving=lambda call: f"decide {call.method} {call.digest[:12]}")
+    async with Client(server) as client:
+        paused = await client.call_tool("execute", {"code": "await crm.delete(id=3)"})
+        again = await client.call_tool("resume", {"execution_id": outcome_of(paused)["execution_id"]})
+    [pending] = outcome_of(paused)["pending"]
+    command = f"decide delete {pending['digest'][:12]}"
+    for told in (paused, again):
+        assert f"tell your user that a person decides it with `{command}` (or `reject`)" in text_of(told)
 
 
 async def test_cancelling_the_request_ends_the_execution(client: Client, crm: Crm) -> None:
