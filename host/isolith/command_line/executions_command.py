@@ -7,6 +7,9 @@ go on with it.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -38,17 +41,21 @@ from isolith.command_line.kept_runs import (
     with_runs,
 )
 from isolith.command_line.request import read_data, read_script
+from isolith.command_line.review import MAX_BEGINNING, about, first_line, reviewed
 from isolith.command_line.run_command import Form, answer
 from isolith.durable.dry_replay import dry_replay
 from isolith.durable.record import key_of
 from isolith.errors import UsageError
 from isolith.journal.model import Head
 from isolith.journal.statuses import EXECUTION_MOVES
+from isolith.json_form import to_json_text
+from isolith.visible import visible
 from isolith_bindings.search import SNIPPETS
 
 if TYPE_CHECKING:
     from isolith.durable.durable_runs import DurableRuns
     from isolith.journal.journal import Journal
+    from isolith.journal.model import Call as JournalCall
     from isolith.journal.model import Execution, Finding
     from isolith.journal.records import Verification
     from isolith.journal.statuses import ExecutionStatus
@@ -59,6 +66,7 @@ app = typer.Typer(help="What ran, what waits for a person, and what is done abou
 Digest = Annotated[
     str | None, typer.Option("--digest", metavar="DIGEST", help="Of the arguments that were looked at: refuse others.")
 ]
+_NOTHING = "no execution is kept here: those with connectors are, from `isolith run --connect ...`"
 Executions = Annotated[list[str] | None, typer.Argument(metavar="EXECUTION...", help="Their ids.", show_default="all")]
 
 
@@ -73,15 +81,17 @@ def list_(
     json: Json = False,
 ) -> None:
     """List executions, newest first."""
+    wanted = None if status is None else _status(status)
 
-    async def use(journal: Journal) -> list[Execution]:
+    async def use(journal: Journal) -> tuple[list[_Listed], str]:
         from isolith.journal import Filter  # noqa: PLC0415 - loads the database toolkit
 
-        statuses = None if status is None else (_status(status),)
-        return await journal.executions.find(Filter(statuses=statuses, limit=limit, parts=parts))
+        statuses = None if wanted is None else (wanted,)
+        found = await journal.executions.find(Filter(statuses=statuses, limit=limit, parts=parts))
+        others = [] if found else await journal.executions.find(Filter(limit=1, parts=parts))
+        return await _listed(journal, found), f"none is {wanted}" if others else _NOTHING
 
-    found = in_journal(use)
-    nothing = "no execution is kept here: those with connectors are, from `isolith run --connect ...`"
+    found, nothing = in_journal(use)
     command.listed(found, _line, _as_data, nothing, json=json)
 
 
@@ -89,14 +99,19 @@ def list_(
 @guarded
 @journalled
 def show(execution: Which, *, json: Json = False) -> None:
-    """Show how an execution ended, or where it stands, and who decided what."""
+    """Show an execution: whose it is, its script, who decided what, and how it ended or what it waits for."""
 
     async def use(runs: DurableRuns, execution_id: str) -> Outcome:
         return await runs.outcome(execution_id)
 
     async def look(runs: DurableRuns, execution_id: str) -> list[str]:
         calls = await runs.journal.calls.of(execution_id)
-        said = said_of_decisions(calls, await runs.decisions(execution_id))
+        stands, order = (
+            await runs.journal.executions.get(execution_id),
+            await runs.journal.executions.order(execution_id),
+        )
+        said = reviewed(stands, order, await runs.journal.approvals.pending(execution_id), datetime.now(UTC))
+        said += said_of_decisions(calls, await runs.decisions(execution_id))
         said += said_of_cancellation(await runs.journal.cancellations.of(execution_id))
         made = [call for call in calls if call.connector == SNIPPETS and call.attempts]
         return said + [f"{SNIPPETS}.{one.method} is a run of its own: executions show {key_of(one)}" for one in made]
@@ -268,6 +283,7 @@ def verify(
             metavar="HEAD", help="What an earlier check printed and you kept elsewhere: nothing before it went."
         ),
     ] = None,
+    json: Json = False,
 ) -> None:
     """Check that nobody has changed the journal behind its back. Ends with 1 if somebody has."""
     kept = [] if head is None else [_head(head)]
@@ -277,15 +293,35 @@ def verify(
         return [await journal.records.verify(each, kept) for each in ids or [None]]
 
     checks = in_journal(use)
+    found = list(dict.fromkeys(finding for check in checks for finding in check.findings))
     terminal = command.terminal()
-    problems = dict.fromkeys(_said(found) for check in checks for found in check.findings)
-    for problem in problems:
-        terminal.write(problem)
-    if problems:
+    if json:
+        terminal.write(to_json_text(_verified(checks, found)))
+    else:
+        for finding in found:
+            terminal.write(_said(finding))
+    if found:
         raise typer.Exit(1)
+    if not json:
+        terminal.say("every record is as it was written")
+        terminal.say(f"keep this where nobody who can write the journal can: --head {_head_text(checks)}")
+
+
+def _verified(checks: list[Verification], found: list[Finding]) -> dict[str, object]:
+    """As data. Nothing is to be kept of a journal that is not as it was written."""
+    findings = [{"execution_id": one.stream or None, "record": one.seq, "message": one.message} for one in found]
+    executions = sum(check.executions for check in checks)
+    return {
+        "ok": not found,
+        "executions": executions,
+        "findings": findings,
+        "head": None if found else _head_text(checks),
+    }
+
+
+def _head_text(checks: list[Verification]) -> str:
     end = checks[-1].head
-    terminal.say("every record is as it was written")
-    terminal.say(f"keep this where nobody who can write the journal can: --head {end.seq}:{end.hash}")
+    return f"{end.seq}:{end.hash}"
 
 
 def _said(found: Finding) -> str:
@@ -313,19 +349,44 @@ def _status(name: str) -> ExecutionStatus:
     return name
 
 
-def _line(execution: Execution) -> str:
+@dataclass(frozen=True)
+class _Listed:
+    """An execution, what it is told from others by, and the calls of it that wait."""
+
+    execution: Execution
+    beginning: str
+    waiting: tuple[JournalCall, ...]
+
+
+async def _listed(journal: Journal, found: list[Execution]) -> list[_Listed]:
+    waiting = await journal.approvals.pending() if any(one.pending for one in found) else []
+    beginnings = await journal.executions.beginnings([one.execution_id for one in found], MAX_BEGINNING)
+    by_id: defaultdict[str, list[JournalCall]] = defaultdict(list)
+    for call in waiting:
+        by_id[call.execution_id].append(call)
+    return [_Listed(one, beginnings.get(one.execution_id, ""), tuple(by_id.get(one.execution_id, ()))) for one in found]
+
+
+def _line(one: _Listed) -> str:
+    execution = one.execution
     waits = f", {execution.pending} pending" if execution.pending else ""
-    return f"{execution.execution_id}  {execution.created_at:%Y-%m-%d %H:%M:%S}  {execution.status}{waits}"
+    stands = f"{execution.execution_id}  {execution.created_at:%Y-%m-%d %H:%M:%S}  {execution.status}{waits}"
+    return visible(f"{stands}  {about(one.waiting, one.beginning)}").rstrip()
 
 
-def _as_data(execution: Execution) -> dict[str, object]:
+def _as_data(one: _Listed) -> dict[str, object]:
+    execution = one.execution
     return {
         "execution_id": execution.execution_id,
         "status": execution.status,
         "created_at": execution.created_at,
         "ended_at": execution.ended_at,
         "principal": execution.principal,
+        "session": execution.session,
         "pending": execution.pending,
+        "waits_for": [f"{call.connector}.{call.method}" for call in one.waiting],
+        "expires_at": min((call.expires_at for call in one.waiting if call.expires_at is not None), default=None),
+        "first_line": first_line(one.beginning),
     }
 
 

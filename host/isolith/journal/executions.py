@@ -17,7 +17,7 @@ from isolith.journal.times import to_micros
 from isolith.journal.transaction import JOURNAL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from datetime import datetime, timedelta
     from typing import Any
 
@@ -36,6 +36,8 @@ STANDS = "stands"
 _E, _O = schema.executions.c, schema.orders.c
 WITHIN: Final = '{"within":'
 """How the origin of an execution begins that is a part of another one."""
+_AT_ONCE = 500
+"""Ids in one query: a database takes so many parameters and no more."""
 _PENDING = (
     select(func.count())
     .where(schema.calls.c.execution_id == _E.execution_id, schema.calls.c.status == "pending_approval")
@@ -152,6 +154,20 @@ class Executions:
             if row is None:
                 raise unknown(execution_id)
             return order_of(row)
+
+        return await self._store.read(work)
+
+    async def beginnings(self, execution_ids: Sequence[str], characters: int) -> dict[str, str]:
+        """So many characters of the scripts of these, at most; of those that are there."""
+
+        def work(connection: Connection) -> dict[str, str]:
+            found: dict[str, str] = {}
+            for start in range(0, len(execution_ids), _AT_ONCE):
+                some = execution_ids[start : start + _AT_ONCE]
+                query = select(_O.execution_id, func.substr(_O.script, 1, characters).label("beginning"))
+                rows = all_rows(connection, query.where(_O.execution_id.in_(some)))
+                found |= {row["execution_id"]: row["beginning"] for row in rows}
+            return found
 
         return await self._store.read(work)
 

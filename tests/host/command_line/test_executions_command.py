@@ -1,0 +1,106 @@
+"""`isolith executions list|show|verify`, over a journal in which something waits. No script runs here."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.host.journal.support import created, tampered
+from typer.testing import CliRunner, Result
+
+from isolith.command_line import cli
+from isolith.journal import Journal, NewCall
+from isolith.outcome import Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = "# away\nid = 1\nprint('\x1b[2J')\nawait crm.delete(id=id)"
+EXPIRES = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ISOLITH_HOME", str(tmp_path))
+    for name in ("ISOLITH_JOURNAL", "ISOLITH_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def paused(url: str) -> str:
+    """The execution that waits, in a journal that has another one, which is running."""
+
+    async def seed() -> str:
+        async with await Journal.open(url) as journal:
+            await created(journal, script="import json\nawait crm.rows()")
+            lease = await created(journal, script=SCRIPT, principal="ada")
+            call = NewCall(1, "crm", "delete", '{"id":1}', line=4)
+            await journal.calls.ask(lease, call, reason="policy", expires_at=EXPIRES)
+            told = {"execution_id": lease.execution_id, "status": "paused"}
+            await journal.executions.move(lease, "paused", outcome=json.dumps(told))
+            return lease.execution_id
+
+    return asyncio.run(seed())
+
+
+def isolith(*arguments: str, url: str) -> Result:
+    return CliRunner().invoke(cli.app, ["executions", *arguments, "--journal", url])
+
+
+def document(*arguments: str, url: str) -> Any:  # noqa: ANN401 - whatever JSON it is
+    return json.loads(isolith(*arguments, "--json", url=url).stdout)
+
+
+def test_a_list_says_what_waits_and_how_the_others_begin(paused: str, url: str) -> None:
+    told = {line[:32]: line.partition("  ")[2][21:] for line in isolith("list", url=url).stdout.splitlines()}
+    assert told.pop(paused) == "paused, 1 pending  crm.delete"
+    assert list(told.values()) == ["running  await crm.rows()"]
+    [waits] = document("list", "--status", "paused", url=url)
+    assert (waits["waits_for"], waits["first_line"], waits["principal"]) == (["crm.delete"], "id = 1", "ada")
+    assert datetime.fromisoformat(waits["expires_at"]) == EXPIRES
+
+
+def test_what_a_reviewer_is_shown_has_the_script_and_obeys_none_of_it(paused: str, url: str) -> None:
+    shown = isolith("show", paused, url=url)
+    assert (shown.exit_code, shown.stdout) == (4, "")
+    lines = shown.stderr.splitlines()
+    assert lines[0].startswith(f"execution {paused}: paused, begun ")
+    assert lines[0].endswith(", for ada")
+    assert lines[2:7] == [
+        "script:",
+        "     1 | # away",
+        "     2 | id = 1",
+        "     3 | print('\\x1b[2J')",
+        ">    4 | await crm.delete(id=id)",
+    ]
+    assert lines[7].startswith("call 1, crm.delete in line 4, waits for a person until 2100-01-01 00:00:00 UTC, for ")
+    outcome = document("show", paused, url=url)
+    assert Outcome.model_validate(outcome).pending[0].method == "delete"  # the outcome, and nothing beside it
+
+
+def test_an_empty_list_says_whether_anything_is_kept(paused: str, url: str, tmp_path: Path) -> None:
+    del paused
+    assert isolith("list", "--status", "failed", url=url).stderr == "none is failed\n"
+    asyncio.run(_made(f"sqlite:///{tmp_path / 'empty.db'}"))
+    empty = isolith("list", "--status", "failed", url=str(tmp_path / "empty.db"))
+    assert empty.stderr.startswith("no execution is kept here")
+
+
+def test_a_check_of_the_journal_as_data(paused: str, url: str) -> None:
+    good = isolith("verify", "--json", url=url)
+    told = json.loads(good.stdout)
+    assert (good.exit_code, good.stderr, told["ok"], told["executions"], told["findings"]) == (0, "", True, 2, [])
+    assert isolith("verify", "--head", told["head"], url=url).exit_code == 0
+    tampered(url, "UPDATE orders SET script = 'other' WHERE principal = 'ada'")
+    bad = isolith("verify", "--json", url=url)
+    told = json.loads(bad.stdout)
+    assert (bad.exit_code, told["ok"], told["head"]) == (1, False, None)
+    assert {finding["execution_id"] for finding in told["findings"]} == {paused}
+
+
+async def _made(url: str) -> None:
+    async with await Journal.open(url):
+        pass
