@@ -93,7 +93,7 @@ async def test_a_reflex_runs_unchanged(code_mode: CodeMode, script: str) -> None
         ("import urllib.request\nurllib.request.urlopen('https://example.org')", "exception", "there is no network here"),
         ("import subprocess\nsubprocess.run(['ls'])", "exception", "there are no processes here: call a connector"),
         ("import threading\nthreading.Thread(target=print).start()", "exception", "there are no threads here: use asyncio.gather"),
-        ("import pandas as pd", "exception", "pandas is not here: use csv, json, collections and statistics"),
+        ("import pandas as pd", "exception", "pandas is not available: use csv, json, collections and statistics"),
         ("from pathlib import Path\nPath('out.txt').write_text('x', encoding='utf-8')", "exception", "there is no file system here"),
         ("help(crm)", "exception", "use describe(...)"),
         ("json.dumps({})", "exception", "write `import json` first"),

@@ -40,8 +40,8 @@ ABSENT = {
     **dict.fromkeys(("requests", "httpx", "aiohttp", "urllib3"), _NO_NETWORK),
     **dict.fromkeys(("micropip", "pip", "ensurepip", "venv", "site"), _INSTALLING),
     **dict.fromkeys(("js", "pyodide"), _JAVASCRIPT),
-    "numpy": "numpy is not here: use the statistics and math modules, or a connector",
-    "pandas": "pandas is not here: use csv, json, collections and statistics, or a connector",
+    "numpy": "use the statistics and math modules, or a connector",
+    "pandas": "use csv, json, collections and statistics, or a connector",
     "lib2to3": "it is not part of Python any more",
     "multiprocessing": "there are no processes here: call a connector",
 }

@@ -51,8 +51,8 @@ _REASONS = {
     _SCREEN: "tkinter turtle turtledemo idlelib webbrowser antigravity",
     _USERS: "grp pwd",
     _WINDOWS: "msvcrt nt winreg winsound",
-    "numpy is not here: use the statistics and math modules, or a connector": "numpy",
-    "pandas is not here: use csv, json, collections and statistics, or a connector": "pandas",
+    "use the statistics and math modules, or a connector": "numpy",
+    "use csv, json, collections and statistics, or a connector": "pandas",
     "limits are set outside: see budget.remaining": "resource",
     "there is no system log here: use print(...) or log.info(...)": "syslog",
     "it is not part of Python any more": "lib2to3",
@@ -87,11 +87,21 @@ def _open(file: object = None, *_arguments: object, **_named: object) -> NoRetur
     raise PermissionError(errno.EACCES, FILES, *([file] if isinstance(file, (str, bytes)) else []))
 
 
+class _NoVariable(KeyError):
+    """One key, as everywhere; its text is a sentence, which `KeyError` itself would put in quotes."""
+
+    def __str__(self) -> str:
+        return f"{self.args[0]!r}: {ENVIRONMENT}"
+
+
+_NoVariable.__name__ = _NoVariable.__qualname__ = KeyError.__name__
+
+
 class _NoEnvironment(MutableMapping[str, str]):
     """`os.environ`: the standard library finds it empty, a script is told so."""
 
     def __getitem__(self, name: str) -> str:
-        raise KeyError(f"{name}: {ENVIRONMENT}") if _asked_by_script() else KeyError(name)
+        raise _NoVariable(name) if _asked_by_script() else KeyError(name)
 
     def __setitem__(self, name: str, value: str) -> None:
         raise PermissionError(errno.EACCES, ENVIRONMENT)

@@ -278,7 +278,10 @@ REFUSED: list[tuple[str, str]] = [
         "there are no threads here",
     ),
     ("from concurrent.futures import ProcessPoolExecutor", "multiprocessing is not available: there are no processes"),
-    ("import os\nos.environ['HOME']", "there is no environment here: take settings from `input` or a connector"),
+    (
+        "import os\nos.environ['HOME']",
+        "KeyError: 'HOME': there is no environment here: take settings from `input` or a connector",
+    ),
     ("import os\nos.environ", "there is no environment here: take settings from `input` or a connector"),
     ("import os\ndict(os.environ)", "there is no environment here: take settings from `input` or a connector"),
     ("import os\nos.environ['A'] = 'b'", "there is no environment here: take settings from `input` or a connector"),
@@ -292,7 +295,7 @@ REFUSED: list[tuple[str, str]] = [
     ("import curses", "curses is not available: there is no terminal here"),
     ("import js", "js is not available: there is no JavaScript here"),
     ("import requests", "requests is not available: there is no network here: call a connector"),
-    ("import numpy as np", "numpy is not available: numpy is not here: use the statistics and math modules"),
+    ("import numpy as np", "numpy is not available: use the statistics and math modules"),
     ("import curses.panel", "curses is not available: there is no terminal here"),
 ]
 
