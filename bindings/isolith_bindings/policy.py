@@ -160,7 +160,9 @@ def _preset(preset: Preset, connector: Connector, method: Method) -> Decision:
         decision = Decision("allow", rule, "it allows what only reads")
     else:
         claim = (
-            "only a trusted server is believed that it reads" if annotations.read_only else "it may do more than read"
+            "only a trusted server is believed that it reads: `trusted = true` for it, or a rule, allows this"
+            if annotations.read_only
+            else "it may do more than read: a rule or another policy allows it"
         )
         decision = Decision("ask" if preset == "careful" else "deny", rule, claim)
     return _strictest([decision, own])

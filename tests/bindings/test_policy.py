@@ -51,6 +51,18 @@ def test_presets_over_what_is_said_of_a_method(annotations: Annotations, expecte
     assert tuple(decided(as_policy(preset), server, {}) for preset in PRESETS) == expected
 
 
+@pytest.mark.parametrize("preset", ["careful", "readonly"])
+def test_why_a_preset_holds_a_call_up_says_what_would_let_it_through(preset: Preset) -> None:
+    def reason(annotations: Annotations) -> str:
+        server = a_server(annotations=annotations)
+        return as_policy(preset).decide(server, next(iter(server.methods.values())), {}).reason
+
+    assert reason(WRITES) == "it may do more than read: a rule or another policy allows it"
+    assert reason(Annotations(read_only=True)) == (
+        "only a trusted server is believed that it reads: `trusted = true` for it, or a rule, allows this"
+    )
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_functions_follow_their_own_word_under_each_preset(preset: Preset) -> None:
     connector = as_connector([free, asked, denied])
