@@ -21,11 +21,11 @@ from isolith.errors import UsageError
 from isolith.http.api import OPERATIONS
 from isolith.http.bodies import arrived
 from isolith.http.endpoint import Endpoint, access_of_request
-from isolith.http.guard import Guard
+from isolith.http.guard import REFUSED, Guard
 from isolith.http.house import House, json_response
 from isolith.http.metrics import metrics
 from isolith.http.openapi import openapi
-from isolith.http.problems import Problem, problem_of
+from isolith.http.problems import Problem, not_found, problem_of
 from isolith.http.rates import Limits, Rates
 from isolith.mcp.room import ROOM, NoRoom
 
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from isolith.code_mode import CodeMode
 
 MCP_PATH: Final = "/mcp"
+_NOTHING_HERE: Final = (
+    f"there is nothing here: the API is under /v1, described at /v1/openapi.json; MCP is at {MCP_PATH}"
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ class App:
             exception_handlers=dict.fromkeys((HTTPException, Problem, Exception), _told),
         )
         app.router.redirect_slashes = False  # one path for one thing
-        self._app: ASGIApp = Guard(app, door.security, door.verifier, self._metrics)
+        self._app: ASGIApp = Guard(app, door.security, door.verifier, self._metrics, oauth=door.oauth is not None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or the lifespan."""
@@ -120,9 +123,8 @@ class App:
 def _api(house: House) -> list[BaseRoute]:
     described = json_response(openapi(OPERATIONS))
 
-    async def description(request: Request) -> Response:
-        access_of_request(request)
-        return described
+    async def description(_: Request) -> Response:
+        return described  # the same at every host: whoever writes a client needs no token to read it
 
     routes: list[BaseRoute] = [Route("/v1/openapi.json", description)]
     by_path = itertools.groupby(sorted(OPERATIONS, key=lambda one: one.path), key=lambda one: one.path)
@@ -142,8 +144,26 @@ def _mcp(manager: StreamableHTTPSessionManager, house: House, door: Door) -> lis
         where = build_resource_metadata_url(resource)
         # Clients ask for every scope that is named here: none of them is to decide about its own calls.
         described = create_protected_resource_routes(resource, [issuer], ["execute"], "Isolith")
-    closed = AuthContextMiddleware(RequireAuthMiddleware(app, ["execute"], where))
+    closed: ASGIApp = AuthContextMiddleware(RequireAuthMiddleware(app, ["execute"], where))
+    if door.oauth is None:  # the SDK tells the clients of an authorization server where it is
+        closed = _Told(closed)
     return [Route(MCP_PATH, closed), *described]
+
+
+class _Told:
+    """Before the SDK's own refusal: of a token that opens nothing it says that none was sent."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if REFUSED not in scope:
+            await self._app(scope, receive, send)
+            return
+        try:
+            access_of_request(Request(scope))
+        except Problem as problem:
+            await problem.response()(scope, receive, send)
 
 
 class _Counted:
@@ -183,6 +203,8 @@ def _again(content: bytes, receive: Receive) -> Receive:
 
 async def _told(_: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
-        what = {404: "not-found", 405: "wrong-method"}.get(error.status_code, "not-possible")
+        if error.status_code == 404:
+            return not_found(_NOTHING_HERE).response()
+        what = {405: "wrong-method"}.get(error.status_code, "not-possible")
         return Problem(error.status_code, what, error.detail, headers=dict(error.headers or {})).response()
     return problem_of(error).response()

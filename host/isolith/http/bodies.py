@@ -12,6 +12,8 @@ from starlette.requests import ClientDisconnect
 from isolith.http.problems import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.requests import Request
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -47,7 +49,16 @@ def read_query(request: Request, model: type[Model]) -> Model:
         if name in values:
             raise Problem(422, "invalid", f"`{name[:60]}` is given twice")
         values[name] = value
+    _refuse_unknown(values, model)
     return model.model_validate(values)
+
+
+def _refuse_unknown(values: Mapping[str, str], model: type[BaseModel]) -> None:
+    """Raises Problem, which says what there is: of a word as short as `q` nobody can tell what it is like."""
+    for name in values:
+        if name not in model.model_fields:
+            known = ", ".join(f"`{each}`" for each in model.model_fields) or "nothing"
+            raise Problem(422, "invalid", f"there is no `{name[:60]}` in a query here: it takes {known}")
 
 
 def _check_type(request: Request) -> None:
@@ -81,17 +92,27 @@ def _json(content: bytes) -> object:
         return json.loads(content.decode(), parse_constant=_refuse, object_pairs_hook=_once)
     except RecursionError:
         raise Problem(400, "malformed", "the body is nested too deeply") from None
-    except ValueError as error:  # which UnicodeDecodeError and JSONDecodeError are
-        raise Problem(400, "malformed", f"the body is no JSON: {type(error).__name__}") from None
+    except UnicodeDecodeError as error:
+        raise Problem(400, "malformed", f"the body is no UTF-8: byte {error.start + 1:,}") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno:,}, column {error.colno:,}: {error.msg}"
+        raise Problem(400, "malformed", f"the body is no JSON: {where}") from None
+    except ValueError as error:
+        told = str(error) if isinstance(error, _NoJson) else "a number is too long"
+        raise Problem(400, "malformed", f"the body is no JSON: {told}") from None
+
+
+class _NoJson(ValueError):
+    """What Python's own reader would let through."""
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise _NoJson(f"{name} is no number of it")
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object. Of two members with one name readers disagree which counts, so neither does."""
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise ValueError("a name twice")
+        raise _NoJson("an object has a name twice")
     return made

@@ -13,6 +13,8 @@ from starlette.responses import Response
 from isolith.connector_views import Renewable, listed, status_of
 from isolith.http.house import json_response
 from isolith.http.problems import Problem, not_found
+from isolith.mcp.starting import still_starting
+from isolith.run.gradual import browsed
 from isolith_bindings.policy import ungoverned
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ _MIME: Final = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,100}")
 async def search(asked: Asked) -> Response:
     """What fits the words of a query."""
     query = cast("SearchQuery", asked.query)
+    await browsed(asked.house.code_mode.connectors)
     page = await anyio.to_thread.run_sync(partial(asked.house.code_mode.catalog.search, **dict(query)))
     return json_response(dataclasses.asdict(page))
 
@@ -34,6 +37,7 @@ async def search(asked: Asked) -> Response:
 async def describe(asked: Asked) -> Response:
     """A connector, a method, a type or a snippet by path; or the whole catalogue."""
     query = cast("DescribeQuery", asked.query)
+    await browsed(asked.house.code_mode.connectors)
     found = await anyio.to_thread.run_sync(partial(asked.house.code_mode.catalog.describe, **dict(query)))
     return json_response(dataclasses.asdict(found))
 
@@ -41,6 +45,7 @@ async def describe(asked: Asked) -> Response:
 async def catalog(asked: Asked) -> Response:
     """What a model is told before it asks for more."""
     query = cast("CatalogQuery", asked.query)
+    await still_starting(asked.house.code_mode.connectors)
     found = await anyio.to_thread.run_sync(partial(asked.house.code_mode.catalog.listing, query.budget_tokens))
     return json_response(
         {

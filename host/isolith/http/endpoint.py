@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from starlette.requests import Request
 
 from isolith.http.bodies import read_body, read_query
+from isolith.http.guard import REFUSED
 from isolith.http.operations import Asked, Operation
 from isolith.http.problems import Problem, not_found, problem_of
 from isolith.http.spans import span
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from isolith.http.house import House
 
 CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="isolith"'}
+REFUSED_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="isolith", error="invalid_token"'}
 _STRANGER: Final = Access("whoever has a link", frozenset())
 _ID: Final = re.compile(r"[0-9A-Za-z_.-]{1,200}")
 _LINK: Final = re.compile(r"[0-9A-Za-z_.-]{1,4096}")
@@ -82,5 +84,8 @@ def access_of_request(request: Request) -> Access:
     """Who asks, as the guard in front has found out. Raises Problem where it has not."""
     access = request.scope.get("isolith.access")
     if not isinstance(access, Access):
+        refused = cast("str | None", request.scope.get(REFUSED))
+        if refused is not None:
+            raise Problem(401, "unauthenticated", refused, "denied", REFUSED_CHALLENGE)
         raise Problem(401, "unauthenticated", "send a token: `Authorization: Bearer ...`", "denied", CHALLENGE)
     return access

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
     from isolith.http.metrics import Metrics
 
-OPEN: Final = frozenset({"/healthz"})
-"""Paths that answer whoever asks: they tell nothing. So do those under `/.well-known/`."""
+REFUSED: Final = "isolith.refused"
+"""Where the scope of a request says that its token opens nothing: not why, which nobody who guesses is to learn."""
+_CREATE: Final = "`isolith tokens create NAME --scope execute` makes one at this host"
+_SIGN_IN: Final = "the authorization server of this host gives another"
 
 
 class Guard:
-    """An ASGI app around others. `verifier`: None lets everybody in, as nobody named."""
+    """An ASGI app around others. `verifier`: None lets everybody in, as nobody named; `oauth`: tokens are of others."""
 
     def __init__(
         self,
@@ -35,11 +37,14 @@ class Guard:
         security: TransportSecuritySettings,
         verifier: TokenVerifier | None,
         metrics: Metrics | None = None,
+        *,
+        oauth: bool = False,
     ) -> None:
         self._app = app
         self._checks = TransportSecurityMiddleware(security)
         self._verifier = verifier
         self._metrics = metrics
+        self._no_good = "this token is unknown, expired or revoked: " + (_SIGN_IN if oauth else _CREATE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -70,7 +75,9 @@ class Guard:
             known = await self._verifier.verify_token(token)
         except JournalError as error:
             raise problem_of(error) from None
-        if known is not None:
+        if known is None:
+            scope[REFUSED] = self._no_good
+        else:
             scope["isolith.access"] = access_of(known)
             scope["user"], scope["auth"] = AuthenticatedUser(known), AuthCredentials(known.scopes)  # for the SDK
 

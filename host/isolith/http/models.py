@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from isolith.approvals.terms import GrantTerms
 from isolith.budgets import Budgets
@@ -45,8 +45,9 @@ class _Told(BaseModel):
 class NewExecution(_Given):
     """A script that is to be run."""
 
-    script: str
-    """Python 3.14 with top-level `await`; the value of its last expression is the result."""
+    script: Annotated[str, Field(validation_alias=AliasChoices("script", "code"))]
+    """Python 3.14 with top-level `await`; the value of its last expression is the result. `code`, as `execute` of MCP
+    calls it, is taken as well."""
     input: Any = None
     """Any JSON: `input` in the script."""
     budgets: Budgets | None = None

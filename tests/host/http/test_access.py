@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_without_a_token_nothing_is_told(api: Api) -> None:
-    for path in ("/v1/executions", "/v1/catalog", "/v1/openapi.json", "/metrics"):
+    for path in ("/v1/executions", "/v1/catalog", "/metrics"):
         refused = await api.get(path, None)
         assert (refused.status_code, refused.json()["kind"]) == (401, "denied")
         assert refused.headers["www-authenticate"].startswith("Bearer")
@@ -54,6 +55,37 @@ async def test_tokens_that_open_nothing(api: Api) -> None:
     assert (await api.get("/v1/executions")).status_code == 200
     await journal.tokens.revoke(good.split("_")[1], "a test")
     assert (await api.get("/v1/executions")).status_code == 401
+
+
+async def test_the_description_of_the_api_is_read_without_a_token(api: Api) -> None:
+    described = await api.get("/v1/openapi.json", None)
+    assert (described.status_code, "/v1/executions" in described.json()["paths"]) == (200, True)
+    refused = await api.get("/v1/openapi.json", None, headers={"Authorization": "Bearer x"})
+    assert (refused.status_code, refused.json()) == (200, described.json())
+
+
+async def test_a_token_that_opens_nothing_is_told_apart_from_none_and_not_from_another(api: Api) -> None:
+    journal, old = await journal_of(api.code_mode), mint()
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    await journal.tokens.add(NewToken(old.token_id, old.digest, "ada", ("execute",), "a test", past))
+    await journal.tokens.revoke(api.tokens["eve"].split("_")[1], "a test")
+    app = app_of(api.code_mode, server=mcp_server(api.code_mode))
+    api = replace(api, app=app)
+    for path in ("/v1/executions", "/mcp"):
+        answers = [
+            await api.get(path, None, headers={"Authorization": f"Bearer {token}"})
+            for token in ("x", mint().text, old.text, api.tokens["eve"])
+        ]
+        assert {(each.status_code, each.headers["www-authenticate"]) for each in answers} == {
+            (401, 'Bearer realm="isolith", error="invalid_token"')
+        }
+        assert {each.json()["detail"] for each in answers} == {
+            "this token is unknown, expired or revoked: `isolith tokens create NAME --scope execute` makes one at this"
+            " host"
+        }
+    none = await api.get("/v1/executions", None)
+    assert none.json()["detail"] == "send a token: `Authorization: Bearer ...`"
+    assert none.headers["www-authenticate"] == 'Bearer realm="isolith"'
 
 
 async def test_a_principal_sees_its_own_runs_and_an_approver_all(api: Api) -> None:

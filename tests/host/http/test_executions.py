@@ -136,6 +136,16 @@ async def test_a_key_whose_run_was_refused_begins_one_as_soon_as_it_is_asked_aga
     assert (told[0], told[1]["value"], told[2]) == (201, 42, False)
 
 
+async def test_a_script_may_be_called_code_as_mcp_calls_it(api: Api) -> None:
+    answer = await api.post("/v1/executions", {"code": "6 * 7"}, headers={"Idempotency-Key": "once"})
+    assert (answer.status_code, answer.json()["value"]) == (201, 42)
+    again = await api.post("/v1/executions", {"script": "6 * 7"}, headers={"Idempotency-Key": "once"})
+    assert again.json()["execution_id"] == answer.json()["execution_id"]
+    both = await api.post("/v1/executions", {"script": "1", "code": "2"})
+    assert (both.status_code, both.json()["kind"]) == (422, "invalid_input")
+    assert "script" in (await api.post("/v1/executions", {})).json()["detail"]
+
+
 async def test_an_api_needs_a_journal() -> None:
     async with CodeMode() as code_mode:
         with pytest.raises(UsageError, match="journal"):

@@ -114,6 +114,31 @@ async def test_paths(api: Api, path: str) -> None:
         assert answer.headers["content-type"] == MEDIA_TYPE
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"script": 1,}', "the body is no JSON: line 1, column "),
+        (b'{\n "script" 1}', "the body is no JSON: line 2, column 11: Expecting ':' delimiter"),
+        (b'{"script": "\xff"}', "the body is no UTF-8: byte 13"),
+        (b'{"script": NaN}', "the body is no JSON: NaN is no number of it"),
+        (b'{"script": "1", "script": "2"}', "the body is no JSON: an object has a name twice"),
+        (b'{"script": ' + b"1" * 10_000 + b"}", "the body is no JSON: a number is too long"),
+    ],
+)
+async def test_what_is_no_json_is_told_where(api: Api, content: bytes, said: str) -> None:
+    answer = await api.ask("POST", "/v1/executions", content=content, headers=JSON)
+    assert answer.json()["detail"].startswith(said)
+
+
+async def test_what_a_query_takes_is_told_and_where_there_is_something(api: Api) -> None:
+    asked = await api.get("/v1/search?q=contacts")
+    assert asked.status_code == 422
+    assert asked.json()["detail"].startswith("there is no `q` in a query here: it takes `query`, `connector`")
+    root = await api.get("/", None)
+    assert root.status_code == 404
+    assert all(path in root.json()["detail"] for path in ("/mcp", "/v1", "/v1/openapi.json"))
+
+
 async def test_methods(api: Api) -> None:
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "FROB"):
         answer = await api.ask(method, "/v1/executions")
