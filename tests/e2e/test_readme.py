@@ -53,3 +53,10 @@ def test_the_first_command_ends_with_a_typed_result() -> None:
 def test_ci_runs_exactly_the_command_of_the_readme() -> None:
     [line] = [line.strip() for line in README.splitlines() if ".venv/bin/pytest" in line]
     assert (ROOT / ".ci" / "run").read_text().rstrip().endswith(line)
+
+
+def test_every_variable_of_a_command_is_set_by_an_earlier_one() -> None:
+    lines = [line.strip() for line in README.splitlines() if line.startswith("    ")]
+    for number, line in enumerate(lines):
+        for name in re.findall(r"\$([A-Z_]+)", line):
+            assert any(earlier.startswith(f"{name}=") for earlier in lines[:number]), line
