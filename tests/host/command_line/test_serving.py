@@ -8,6 +8,8 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from mcp import Client
+from mcp_types import TextContent
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -19,13 +21,17 @@ from isolith.command_line.serve_command import Address, entrance, read_address
 from isolith.command_line.serving import STATE_KEY, PendingNotices, flags_for, security_of, serve_mcp, shared_key
 from isolith.command_line.terminal import Terminal
 from isolith.errors import UsageError
+from isolith.http.server import WebServer
 from isolith.outcome import Outcome, PendingCall
 from isolith_runtime.errors import DistributionError
 from isolith_runtime.image.doctor import Finding
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterator
     from pathlib import Path
+
+    from mcp.server import Server
 
 
 @connector("bank")
@@ -129,6 +135,55 @@ async def test_a_run_that_waits_is_said_whichever_door_it_came_by(journal: str, 
     assert (paused.status, len(said)) == ("paused", 1)
     assert f"isolith executions approve {paused.execution_id} 1 --digest" in said[0]
     assert journal in said[0]
+
+
+@pytest.fixture
+def fired(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every limit has been seen to fire."""
+
+    async def tripped() -> list[Finding]:
+        return []
+
+    monkeypatch.setattr(serving, "trip_limits", tripped)
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("fired")
+async def test_the_client_and_the_host_are_told_the_command_that_decides(
+    journal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+
+    async def served(server: Server) -> None:
+        async with Client(server) as client:
+            paused = await client.call_tool("execute", {"code": "await bank.pay(amount=1)"})
+            shown.extend(block.text for block in paused.content if isinstance(block, TextContent))
+            told = cast("dict[str, str]", paused.structured_content)
+            await client.call_tool("resume", {"execution_id": told["execution_id"]})
+
+    monkeypatch.setattr(serving, "_on_stdio", served)
+    said: list[str] = []
+    assert await serve_mcp(CodeMode([Bank], journal=journal, tend=False), None, said.append)
+    [line] = said
+    command = line.removeprefix("isolith: bank.pay waits: ").removesuffix("    # or: reject")
+    assert command.startswith("isolith executions approve ")
+    assert command.endswith(f" --journal {journal}")
+    assert f"`{command}`" in shown[0]
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("fired")
+async def test_whoever_serves_is_told_how_a_token_is_made_in_this_journal(
+    journal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run_on(_: WebServer, listening: socket.socket) -> None:
+        listening.close()
+
+    monkeypatch.setattr(WebServer, "run_on", run_on)
+    said: list[str] = []
+    assert await serve_mcp(CodeMode([Bank], journal=journal, tend=False), Address("127.0.0.1", 0), said.append)
+    assert said[-1].endswith(f": isolith tokens create NAME --scope execute --journal {journal}")
+    assert "described, without a token, at http://127.0.0.1:" in said[1]
 
 
 def test_clients_on_other_machines_are_not_told_where_the_journal_is(journal: str) -> None:
