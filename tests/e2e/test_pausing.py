@@ -165,6 +165,32 @@ async def test_arguments_that_the_method_would_refuse_decide_nothing(bank: CodeM
     assert (final.status, ledger.done[1]) == ("completed", ("pay", ("b", 1)))
 
 
+async def test_a_call_that_its_method_takes_no_more_is_not_approved_as_it_is(tmp_path: Path, ledger: Ledger) -> None:
+    """The approval used to be spent, and the run to fail, because of a connector that was changed meanwhile."""
+
+    @connector("bank")
+    class Changed:
+        async def balance(self, account: str) -> int:
+            """What is there."""
+            return len(account)
+
+        @method(policy="ask")
+        async def pay(self, to: str, cents: int) -> str:
+            """Send money."""
+            return f"paid {cents} cents to {to}"
+
+    journal = tmp_path / "journal.db"
+    async with CodeMode([bank_of(ledger)], journal=journal) as before:
+        paused = await before.execute(ASYNC)
+    [call] = paused.pending
+    async with CodeMode([Changed], journal=journal) as now:
+        for _ in range(2):
+            with pytest.raises(UsageError, match=r"as it is any more, and waits on: bank\.pay .*`--arguments`"):
+                await now.approve(paused.execution_id, call.call_id, digest=call.digest)
+        final = await now.approve(paused.execution_id, call.call_id, arguments={"to": "b", "cents": 5000})
+        assert (final.status, final.value) == ("completed", [100, "paid 5000 cents to b", 1])
+
+
 async def test_independent_calls_go_on_and_all_that_wait_are_pending_together(bank: CodeMode, ledger: Ledger) -> None:
     script = """
 import asyncio

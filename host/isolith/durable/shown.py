@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from isolith.calling.waiting import edited, pending_call
+from isolith.calling.waiting import pending_call, sent
 from isolith.journal.errors import UnknownEntry
-from isolith_runtime.guest import codec
 
 if TYPE_CHECKING:
     from isolith.journal.model import Call
@@ -25,8 +24,7 @@ def number_of(execution_id: str, call_id: str | int) -> int:
 
 def pending_of(call: Call) -> PendingCall:
     """One that waits for a person."""
-    arguments = edited(call) or cast("dict[str, object]", codec.loads(call.arguments))
-    return pending_call(f"{call.execution_id}.{call.number}", arguments, call)
+    return pending_call(f"{call.execution_id}.{call.number}", sent(call), call)
 
 
 def closed(record: CallRecord, call: Call | None) -> CallRecord:
