@@ -134,7 +134,7 @@ class Doors:
         for name, one in before.items():
             word = "ready" if one["state"] in {"connected", "idle"} else str(one["state"]).replace("_", " ")
             assert word in listing.partition(f"\n{name} (")[2].partition("\n")[0]
-            assert f"all servers of `{name}` in this process" in str(one["scope"])
+            assert f"every running server of `{name}` in this process" in str(one["scope"])
 
     def states(self) -> dict[str, dict[str, object]]:
         """What the library says, which is also what the command line shows of servers of its own."""

@@ -57,6 +57,16 @@ class Catalogue:
     about: str = ""
     changing: bool = False
 
+    @property
+    def tools(self) -> int:
+        """How many tools the server has that can be called."""
+        return len(self.bound) - self.extras
+
+    @property
+    def extras(self) -> int:
+        """How many methods there are beside its tools: ours, for its resources and prompts."""
+        return sum(bound.kind != "tool" for bound in self.bound.values())
+
 
 @dataclass(frozen=True)
 class Change:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _MOST_GONE = 1_000
 _SHARED_BY: Mapping[Scope, str] = {
-    "shared": "shared by all",
+    "shared": "shared by all callers",
     "principal": "one for each principal",
     "session": "one for each session",
     "execution": "one for each execution",
@@ -189,12 +189,19 @@ class McpServer:
             connection = await life.renew()
         except (StartFailed, CallError) as error:
             reason = error.whole if isinstance(error, StartFailed) else str(error)
-            return Reconnected(ok=False, reason=reason, tools=len(self.methods))
+            return Reconnected(ok=False, reason=reason, tools=self._catalogue.tools, extras=self._catalogue.extras)
         change = difference(before if before.methods else self._catalogue, self._catalogue)
         member = life.pool.find(connection)
         number = None if member is None else self._connection_id(member.number)
         added, removed = tuple(sorted(change.added)), tuple(sorted(change.removed))
-        return Reconnected(ok=True, connection_id=number, tools=len(self.methods), added=added, removed=removed)
+        return Reconnected(
+            ok=True,
+            connection_id=number,
+            added=added,
+            removed=removed,
+            tools=self._catalogue.tools,
+            extras=self._catalogue.extras,
+        )
 
     async def sign_in(self, visit: Callable[[str], Awaitable[None]], timeout_s: float = 300.0) -> Reconnected:
         """Have a person sign in at the URL that `visit` is given, on this machine, and connect with what that gives."""
@@ -203,7 +210,7 @@ class McpServer:
         try:
             await sign_in(self.server, self.server.oauth, visit, timeout_s)
         except (StartFailed, CallError) as error:
-            return Reconnected(ok=False, reason=str(error), tools=len(self.methods))
+            return Reconnected(ok=False, reason=str(error), tools=self._catalogue.tools, extras=self._catalogue.extras)
         await self.aclose()
         return await self.reconnect()
 
@@ -301,11 +308,12 @@ class McpServer:
         failed = life is not None and life.failure is not None
         return ServerStatus(
             connector=self.name,
-            scope=f"all servers of `{self.name}` in this process, {_SHARED_BY[self.sharing.scope]}",
+            scope=f"every running server of `{self.name}` in this process, {_SHARED_BY[self.sharing.scope]}",
             place=self.server.place,
             state=state,
             reason=reason,
-            tools=len(self.methods),
+            tools=self._catalogue.tools,
+            extras=self._catalogue.extras,
             era=connection.era if connection is not None else None,
             protocol_version=session.protocol_version if session is not None else None,
             server=f"{info.name} {info.version}".strip() if info is not None else None,

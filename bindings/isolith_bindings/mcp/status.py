@@ -26,7 +26,7 @@ class ServerStatus:
     """One connector. `scope` says of what this tells: all running servers of this connector in this process.
 
     `state` is that of the connection. How calls fare is apart: a server whose own backend is down is connected, and its
-    calls fail.
+    calls fail. `tools` are the server's own; `extras` are the methods beside them, for its resources and prompts.
     """
 
     connector: str
@@ -35,6 +35,7 @@ class ServerStatus:
     state: State
     reason: str | None
     tools: int
+    extras: int
     era: str | None
     protocol_version: str | None
     server: str | None
@@ -54,6 +55,7 @@ class Reconnected:
 
     ok: bool
     tools: int
+    extras: int = 0
     reason: str | None = None
     connection_id: str | None = None
     added: tuple[str, ...] = ()

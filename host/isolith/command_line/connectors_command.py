@@ -72,7 +72,7 @@ def list_(
 @app.command(epilog="Example: isolith connectors status docs --connect mcp.json")
 @guarded
 def status(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Which; all, unless given.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Which; all, unless given.")] = None,
     *,
     specs: Connect = None,
     configured: Configured = None,
@@ -99,7 +99,7 @@ def status(
 @app.command(epilog="Example: isolith connectors reconnect docs --connect mcp.json")
 @guarded
 def reconnect(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Which; all, unless given.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Which; all, unless given.")] = None,
     *,
     specs: Connect = None,
     configured: Configured = None,
@@ -225,7 +225,7 @@ def _listed_line(one: dict[str, object]) -> str:
 
 def _status_line(one: dict[str, object]) -> str:
     reason = f": {one['reason']}" if one["reason"] else ""
-    parts = [f"{one['connector']}: {one['state']}{reason}", f"    {_count(one['tools'], 'tool')} ({one['scope']})"]
+    parts = [f"{one['connector']}: {one['state']}{reason}", f"    {_tools(one)} ({one['scope']})"]
     server = ", ".join(str(one[name]) for name in ("server", "place", "protocol_version") if one.get(name))
     if server:
         parts.append(f"    {server}")
@@ -243,8 +243,13 @@ def _renewed_line(one: dict[str, object]) -> str:
     changes = [
         f"{word} {', '.join(names)}" for word in ("added", "removed") if (names := cast("Sequence[str]", one[word]))
     ]
-    tools = _count(one["tools"], "tool")
-    return f"{name}: connected as {one['connection_id']}, {'; '.join([tools, *changes])} ({scope})"
+    return f"{name}: connected as {one['connection_id']}, {'; '.join([_tools(one), *changes])} ({scope})"
+
+
+def _tools(one: dict[str, object]) -> str:
+    """How many a server has itself, and what there is beside them to read its resources and prompts with."""
+    extras = one.get("extras")
+    return _count(one["tools"], "tool") + (f", {extras} for its resources and prompts" if extras else "")
 
 
 def _count(number: object, noun: str) -> str:

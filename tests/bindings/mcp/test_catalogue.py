@@ -33,6 +33,7 @@ def test_resources_and_prompts_where_a_server_has_them() -> None:
     # A tool of the server's own comes first.
     found = read({"name": "get_prompt", "description": "mine"}, capabilities=("prompts",))
     assert set(found.methods) == {"get_prompt", "list_prompts"}
+    assert (found.tools, found.extras) == (1, 1)
     assert found.methods["get_prompt"].description == "mine"
     assert "get_prompt (of the protocol)" in found.excluded
 

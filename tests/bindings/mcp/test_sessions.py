@@ -125,7 +125,7 @@ async def test_status_starts_nothing_and_says_its_scope() -> None:
     async with connected(raw_server(), ready=False) as bench:
         status = bench.connector.status()
         assert (status.state, status.members, status.tools) == ("not_started", (), 0)
-        assert status.scope == "all servers of `box` in this process, shared by all"
+        assert status.scope == "every running server of `box` in this process, shared by all callers"
         assert bench.connector.status().members == ()
 
 

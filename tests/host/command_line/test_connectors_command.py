@@ -18,7 +18,8 @@ from isolith.configuration.connect import connect_all
 from isolith.configuration.documents import parse_json
 from isolith.connector_views import status_of
 
-RAW = Path(__file__).parents[3] / "fixtures" / "mcp" / "raw_server.py"
+SERVERS = Path(__file__).parents[3] / "fixtures" / "mcp"
+RAW, SDK = SERVERS / "raw_server.py", SERVERS / "sdk_server.py"
 CRM = '''
 """Contacts."""
 from isolith_bindings.functions import method
@@ -127,6 +128,19 @@ def test_one_that_is_well(specs: list[str]) -> None:
     result = isolith("connectors", "status", "docs", *specs)
     assert result.exit_code == 0
     assert result.stdout.startswith("docs: connected\n    1 tool (")
+
+
+@pytest.mark.parametrize("command", ["status", "reconnect"])
+def test_what_there_is_beside_the_tools_of_a_server_is_counted_apart(command: str) -> None:
+    result = isolith("connectors", command, "--connect", f"box={sys.executable} {SDK}")
+    assert "19 tools, 5 for its resources and prompts (" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["status", "reconnect"])
+def test_the_help_says_that_names_may_be_left_out(command: str) -> None:
+    assert f"isolith connectors {command} [OPTIONS] [NAME]..." in " ".join(
+        isolith("connectors", command, "--help").stdout.split()
+    )
 
 
 def test_one_that_is_not_says_why_and_what_to_do(specs: list[str]) -> None:
