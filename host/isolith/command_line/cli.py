@@ -11,6 +11,7 @@ import logging
 import signal
 import sys
 from contextlib import redirect_stdout
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, TypeVar, cast
@@ -26,6 +27,7 @@ from isolith.command_line import (
     connectors_command,
     discovery_command,
     executions_command,
+    image_command,
     kept_journal,
     kept_runs,
     policy_command,
@@ -35,6 +37,7 @@ from isolith.command_line.check_command import check_all
 from isolith.command_line.command import Configured, Connect, Json, PolicyName, QuestionsOption, TypesOption, guarded
 from isolith.command_line.hints import NOTHING_CONNECTED
 from isolith.command_line.request import Request, read_request, read_script
+from isolith.command_line.root import Root
 from isolith.command_line.run_command import Form, answer, run_script
 from isolith.command_line.serve_command import serve
 from isolith.configuration.config import config_schema
@@ -52,7 +55,6 @@ from isolith.tokens import command as tokens_command
 from isolith_bindings.description import Detail  # noqa: TC001 - Typer reads the annotations
 from isolith_bindings.listing import DEFAULT_BUDGET
 from isolith_runtime.image.builder import open_store
-from isolith_runtime.image.bundle import Bundle
 from isolith_runtime.image.doctor import examine
 
 if TYPE_CHECKING:
@@ -72,13 +74,13 @@ _T = TypeVar("_T")
 
 app = typer.Typer(
     name="isolith",
+    cls=Root,
     help="Run scripts that a model wrote, each in a fresh WebAssembly isolate that reaches only the tools it is given.",
     epilog="Example: isolith run -c 'sum(range(10))'",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-image = typer.Typer(help="The guest image: build it, look at it, remove it.", no_args_is_help=True)
 schema = typer.Typer(help="JSON Schemas of what Isolith writes.", no_args_is_help=True)
 app.add_typer(connectors_command.app, name="connectors", epilog="Example: isolith connectors list --connect mcp.json")
 app.add_typer(executions_command.app, name="executions", epilog="Example: isolith executions list --status paused")
@@ -87,7 +89,7 @@ app.command(epilog="Example: isolith serve --http 127.0.0.1:8000 --connect crm.p
 app.command("test", epilog="Example: isolith test scripts/ --connect crm.py --junit results.xml")(run_all)
 app.add_typer(snippets_command.app, name="snippets", epilog="Example: isolith snippets list")
 app.add_typer(tokens_command.app, name="tokens", epilog="Example: isolith tokens create ada --scope execute")
-app.add_typer(image, name="image", epilog="Example: isolith image info")
+app.add_typer(image_command.app, name="image", epilog="Example: isolith image info")
 app.add_typer(schema, name="schema", epilog="Example: isolith schema outcome")
 
 
@@ -323,47 +325,6 @@ def _asked(specs: list[str] | None, configured: str | None, policy: str | None, 
     return command.consulted(specs, config, use)
 
 
-@image.command(epilog="Example: isolith image build")
-@guarded
-def build(
-    *,
-    bundle: Annotated[
-        bool, typer.Option("--bundle", help="Also put it where a wheel that is built carries it.")
-    ] = False,
-) -> None:
-    """Build the guest image, once for this machine, and print where it is."""
-    terminal = command.terminal()
-    store = open_store()
-    with terminal.progress() as progress:
-        files = store.ensure(lambda stage, done: progress.show(f"{stage} {done:.0%}"))
-        carried = store.bundle(Bundle(), lambda stage, done: progress.show(f"{stage} {done:.0%}")) if bundle else None
-    terminal.write(str(files.compiled))
-    if carried:
-        terminal.write(str(carried))
-
-
-@image.command(epilog="Example: isolith image info")
-@guarded
-def info() -> None:
-    """Print what there is of the guest image on this machine, as JSON."""
-    found = open_store().info()
-    document = {
-        "folder": str(found.folder),
-        "image": str(found.image.compiled) if found.image else None,
-        "created": found.created,
-        "bundled": found.bundled,
-        "total_bytes": found.total_bytes,
-    }
-    command.terminal().write(to_json_text(document, indent=2))
-
-
-@image.command(epilog="Example: isolith image clear")
-@guarded
-def clear() -> None:
-    """Remove every image of this user; the next run builds one."""
-    command.terminal().say(f"{open_store().clear() / 1e6:.0f} MB freed")
-
-
 @schema.command(epilog="Example: isolith schema outcome > outcome.schema.json")
 @guarded
 def outcome() -> None:
@@ -380,15 +341,18 @@ def config() -> None:
 
 @app.command(epilog="Example: isolith doctor")
 @guarded
-def doctor() -> None:
+def doctor(*, json: Json = False) -> None:
     """Say what is missing on this machine and what mends it; trip every limit once. Ends with 1 if anything fails."""
     terminal = command.terminal()
     findings = examine(open_store())
     if all(finding.ok for finding in findings):
         findings += asyncio.run(trip_limits())
-    for finding in findings:
+    ok = all(finding.ok for finding in findings)
+    if json:
+        terminal.write(to_json_text({"ok": ok, "findings": [asdict(finding) for finding in findings]}))
+    for finding in [] if json else findings:
         terminal.write(f"{'ok     ' if finding.ok else 'missing'}  {finding.name}: {finding.detail}")
         if finding.mend:
             terminal.write(f"         {finding.mend}")
-    if not all(finding.ok for finding in findings):
+    if not ok:
         raise typer.Exit(1)

@@ -91,9 +91,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             command(*args, **kwargs)
         except WRONG_USE as error:
             hint = error.hint if isinstance(error, CallError) else None
-            if kwargs.get("json") is True:  # who reads JSON gets JSON, and a person what a person reads
-                terminal().write(to_json_text({"error": {"message": str(error), "hint": hint}}))
-            terminal().say(f"isolith: {error}" + (f"; {hint}" if hint else ""))
+            refuse(str(error), hint, json=kwargs.get("json") is True)
             raise typer.Exit(2) from error
         except KeyboardInterrupt as error:
             terminal().say("isolith: interrupted")
@@ -105,6 +103,13 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(5) from error
 
     return run
+
+
+def refuse(message: str, hint: str | None, *, json: bool) -> None:
+    """Say what was used wrongly: who reads JSON gets JSON, and a person what a person reads."""
+    if json:
+        terminal().write(to_json_text({"error": {"message": message, "hint": hint}}))
+    terminal().say(f"isolith: {message}" + (f"; {hint}" if hint else ""))
 
 
 def listed(

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from isolith.budgets import Budgets
-from isolith.command_line import cli
+from isolith.command_line import cli, image_command
 from isolith.outcome import Diagnostic, Kind, Outcome, outcome_schema
 from isolith_runtime.image.cache import ImageInfo
 from isolith_runtime.image.doctor import Finding
@@ -353,9 +353,10 @@ class Store:
 
 
 def test_the_image_is_looked_at_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "open_store", Store)
+    monkeypatch.setattr(image_command, "open_store", Store)
     expected = {"folder": str(IMAGES), "image": None, "created": None, "bundled": False, "total_bytes": 0}
     assert json.loads(isolith("image", "info").stdout) == expected
+    assert isolith("image", "info", "--json").stdout == isolith("image", "info").stdout
     assert isolith("image", "clear").stderr == "48 MB freed\n"
 
 
@@ -366,3 +367,25 @@ def test_doctor_says_what_mends_what_is_missing(monkeypatch: pytest.MonkeyPatch)
     result = isolith("doctor")
     assert result.exit_code == 1
     assert result.stdout == "ok       python: 3.13\nmissing  image: none\n         build it\n"
+    result = isolith("doctor", "--json")
+    fine = {"name": "python", "ok": True, "detail": "3.13", "mend": ""}
+    missing = {"name": "image", "ok": False, "detail": "none", "mend": "build it"}
+    assert (result.exit_code, json.loads(result.stdout)) == (1, {"ok": False, "findings": [fine, missing]})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "-c", "1", "--cpu-mss", "3"], "--cpu-mss"),
+        (["run", "-c", "1", "--cpu-ms", "many"], "--cpu-ms"),
+        (["executions", "shwo"], "No such command 'shwo'"),
+        (["describe"], "TARGET"),
+    ],
+)
+def test_a_wrong_flag_beside_json_is_told_in_json(arguments: list[str], said: str) -> None:
+    result = isolith(*arguments, "--json")
+    assert result.exit_code == 2
+    message = json.loads(result.stdout)["error"]["message"]
+    assert said in message
+    assert result.stderr == f"isolith: {message}\n"
+    assert isolith(*arguments).stdout == ""
