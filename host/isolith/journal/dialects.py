@@ -34,13 +34,14 @@ from isolith.journal.errors import JournalError
 from isolith.journal.statements import Statements
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
     from contextlib import AbstractContextManager
 
     from sqlalchemy import Connection, Engine
     from sqlalchemy.engine.interfaces import DBAPIConnection
 
 _BUSY_MS = 30_000
+_AGAIN_S = 0.01
 _PASSING = {"40001", "40P01", "55P03"}
 """Postgres: serialization failure, deadlock, lock not available. The transaction may be tried again."""
 
@@ -90,6 +91,20 @@ class Dialect(Protocol):
         ...
 
 
+def keep_a_log(execute: Callable[[str], object]) -> None:
+    """WAL mode. Of two that switch a new file at once SQLite refuses one without waiting, which then finds it done."""
+    until = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        try:
+            execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_AGAIN_S)
+        else:
+            return
+
+
 class SQLite:
     """One file in WAL mode, on a disk of this machine (no network's); several processes may share it."""
 
@@ -111,13 +126,9 @@ class SQLite:
     def _prepare(connection: DBAPIConnection, _record: object) -> None:
         connection.isolation_level = None
         cursor = connection.cursor()
-        for pragma in (
-            "auto_vacuum=INCREMENTAL",
-            "journal_mode=WAL",
-            f"busy_timeout={_BUSY_MS}",
-            "synchronous=NORMAL",
-            "trusted_schema=OFF",
-        ):
+        cursor.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        keep_a_log(cursor.execute)
+        for pragma in (f"busy_timeout={_BUSY_MS}", "synchronous=NORMAL", "trusted_schema=OFF"):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
+import sqlite3
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from tests.host.journal.support import LASTS, created, engine_of, started, tampe
 from isolith.errors import UsageError
 from isolith.journal import Journal, JournalUnavailable, NewerJournal, schema
 from isolith.journal.chain import digest_of_row
-from isolith.journal.dialects import connect
+from isolith.journal.dialects import connect, keep_a_log
 from isolith.journal.migrations import MIGRATIONS, migrate
 from isolith.journal.queries import all_rows
 
@@ -124,6 +127,21 @@ async def test_hosts_that_open_it_at_once(url: str) -> None:
     assert not (await journals[0].records.verify()).findings
     for journal in journals:
         await journal.close()
+
+
+def test_one_that_is_refused_while_another_makes_the_file_asks_again(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    other, late = (sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False) for _ in range(2))
+    with closing(other), closing(late):
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("CREATE TABLE new (row)")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            late.execute("PRAGMA journal_mode=WAL")
+        leaves = threading.Timer(0.1, other.execute, ["COMMIT"])
+        leaves.start()
+        keep_a_log(late.execute)
+        leaves.join()
+        assert late.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 async def test_a_file_of_any_name(tmp_path: Path) -> None:
