@@ -28,7 +28,16 @@ def policy_given(given: object) -> Policy:
 
 def connectors_given(given: object, policy: Policy) -> list[Connector]:
     """Each of a list, under the policy. Raises UsageError for what is no list, BindError for what is no connector."""
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
-        shown = getattr(given, "__name__", None) or f"{repr(given)[:_MAX_SHOWN]}"
-        raise UsageError(f"the connectors are given in a list, even a single one: write `connectors=[{shown}]`")
+    if not _are_several(given):
+        raise _in_no_list(given)
     return [govern(as_connector(connector), policy) for connector in cast("Iterable[object]", given)]
+
+
+def _are_several(given: object) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+
+
+def _in_no_list(given: object) -> UsageError:
+    """What was given is shown as the caller's own code calls it, if it has a name."""
+    shown = getattr(given, "__name__", None) or repr(given)[:_MAX_SHOWN]
+    return UsageError(f"the connectors are given in a list, even a single one: write `connectors=[{shown}]`")
