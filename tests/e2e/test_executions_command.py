@@ -127,9 +127,11 @@ def test_edited_rejected_cancelled_and_unknown(shell: Shell) -> None:
         2,
         "isolith: no execution begins with `nope`: see `isolith executions list`",
     )
-    stale = shell.run("executions", "approve", paused(), "2", "--digest", "0" * 64)
+    waits = paused()
+    stale = shell.run("executions", "approve", waits, "2", "--digest", "0" * 64)
     assert stale.returncode == 2
     assert "other arguments" in stale.stderr
+    assert stale.stderr.endswith(f"look at what waits now: `isolith executions show {waits}`\n")
 
 
 def test_a_run_that_failed_is_tried_again(shell: Shell) -> None:

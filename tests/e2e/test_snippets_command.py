@@ -102,7 +102,10 @@ def test_from_a_run_to_a_snippet_and_back(shell: Shell) -> None:
     assert proposed.returncode == 0, proposed.stderr
     [approve] = [line.split("`")[3].split() for line in proposed.stderr.splitlines() if "snippets approve" in line]
     wrong = shell.run(*approve[1:-1], "0" * 12)
-    assert (wrong.returncode, "read it again" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "read it again with `isolith snippets show send --version 1`" in wrong.stderr) == (
+        2,
+        True,
+    )
     assert shell.run(*approve[1:]).returncode == 0  # the command that was printed, as it stands
     assert shell.done() == ["103"]
     ran = shell.run("snippets", "run", "send", "--input", '{"account": "x"}')

@@ -14,10 +14,11 @@ import typer
 
 from isolith.code_mode import CodeMode
 from isolith.command_line import command
-from isolith.command_line.kept_journal import existing_url, journal_url, link_key
+from isolith.command_line.kept_journal import chosen, existing_url, journal_url, link_key
 from isolith.configuration.connect import anchored
 from isolith.durable.journals import open_journal
 from isolith.errors import UsageError
+from isolith.journal.errors import DigestMismatch
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -72,7 +73,11 @@ def with_code_mode(which: str, use: Callable[[CodeMode, str], Awaitable[T]], *, 
             execution_id = await find_execution(journal, which)
             origin = json.loads((await journal.executions.order(execution_id)).origin)
             async with code_mode_of(journal, origin if connected else None) as code_mode:
-                return await use(code_mode, execution_id)
+                try:
+                    return await use(code_mode, execution_id)
+                except DigestMismatch as error:
+                    look = f"isolith executions show {execution_id}{chosen().flags}"
+                    raise UsageError(f"{error}: `{look}`") from error
 
     with redirect_stdout(sys.stderr):
         return asyncio.run(once())

@@ -12,10 +12,13 @@ from isolith.command_line.request import read_data
 from isolith.errors import UsageError
 from isolith.json_form import to_json_text
 from isolith_bindings.catalog import Catalog
-from isolith_bindings.policy import Policy, as_policy
+from isolith_bindings.connector import Checks
+from isolith_bindings.errors import CallError
+from isolith_bindings.policy import Policy, as_policy, ungoverned
+from isolith_bindings.schema.validate import Validator
 
 if TYPE_CHECKING:
-    from isolith_bindings.connector import Connector
+    from isolith_bindings.connector import Connector, Method
 
 app = typer.Typer(help="What scripts are allowed to call, and why.", no_args_is_help=True)
 
@@ -74,7 +77,20 @@ def explained(catalog: Catalog, policy: Policy, target: str, arguments: dict[str
         "rule": decision.rule,
         "reason": decision.reason,
         "hidden": before.action == "deny",
+        "invalid": None if arguments is None else invalid(connector, method, arguments),
     }
+
+
+def invalid(connector: Connector, method: Method, arguments: dict[str, object]) -> str | None:
+    """Why the method would refuse these arguments, whatever the policy says of them; None where nothing is known."""
+    behind = ungoverned(connector)
+    if not isinstance(behind, Checks):
+        return "; ".join(map(str, Validator(method.parameters).problems(arguments))) or None
+    try:
+        behind.check(method, arguments)
+    except CallError as error:
+        return str(error) if error.kind == "invalid_arguments" else None
+    return None
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -94,6 +110,8 @@ def in_words(found: dict[str, object]) -> str:
     ]
     if found["arguments"] is None:
         lines.append("  before its arguments are known: give them with --arguments")
+    if found["invalid"]:
+        lines.append(f"  but no call is made with these arguments: {found['invalid']}")
     if found["hidden"]:
         lines.append("  scripts do not see it")
     return "\n".join(lines)

@@ -18,7 +18,7 @@ import typer
 from isolith.approvals.command import answered
 from isolith.command_line import command
 from isolith.command_line.command import Configured, Connect, Json, PolicyName, guarded
-from isolith.command_line.kept_journal import journalled
+from isolith.command_line.kept_journal import chosen, journalled
 from isolith.command_line.kept_runs import Who, code_mode_of, find_execution, in_journal, origin_of, user
 from isolith.command_line.request import read_data
 from isolith.errors import UsageError
@@ -141,7 +141,8 @@ def approve(  # noqa: PLR0913 - one parameter a flag
     async def use(journal: Journal) -> Snippet:
         snippet = await _newest(journal, name, version, "proposed")
         if digest is not None and not (len(digest) >= _SHORT and snippet.content_hash.startswith(digest)):
-            raise UsageError(f"its hash is {snippet.content_hash}, not `{digest}`: read it again")
+            look = f"isolith snippets show {name} --version {snippet.version}{chosen().flags}"
+            raise UsageError(f"its hash is {snippet.content_hash}, not `{digest}`: read it again with `{look}`")
         async with await _connected(journal, snippet.execution_id, specs, configured) as code_mode:
             return await code_mode.snippets.approve(
                 name, snippet.version, who=who or user(), content_hash=snippet.content_hash, reason=reason
@@ -267,10 +268,10 @@ def _told(snippet: Snippet, *, json: bool) -> None:
         return
     terminal.write(f"{snippet.name}, version {snippet.version}: {snippet.state}")
     if snippet.state == "proposed":
-        which = f"{snippet.name} --version {snippet.version}"
+        which, flags = f"{snippet.name} --version {snippet.version}", chosen().flags
         terminal.say(
-            f"read it with `isolith snippets show {which}`, then "
-            f"`isolith snippets approve {which} --hash {snippet.content_hash[:_SHORT]}`"
+            f"read it with `isolith snippets show {which}{flags}`, then "
+            f"`isolith snippets approve {which} --hash {snippet.content_hash[:_SHORT]}{flags}`"
         )
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from isolith.command_line import cli
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+SERVER = Path(__file__).parents[3] / "fixtures" / "mcp" / "sdk_server.py"
 BANK = '''
 """Money."""
 from isolith_bindings.functions import method
@@ -83,12 +82,27 @@ def test_the_rule_that_decides_is_named(
         "rule": rule,
         "reason": reason,
         "hidden": False,
+        "invalid": None,
     }
 
 
 def test_for_people(flags: list[str]) -> None:
     result = explain("tools.bank.Transfer", *flags, "--arguments", '{"amount": 5}')
     assert result.stdout == "bank.transfer: allowed\n  rule: small sums\n  reason: up to 100 to myself needs nobody\n"
+
+
+def test_arguments_that_the_method_would_refuse(flags: list[str]) -> None:
+    lines = explain("bank.transfer", *flags, "--arguments", '{"amuont": 5}').stdout.splitlines()
+    assert lines[0] == "bank.transfer: denied"
+    assert lines[-1].startswith("  but no call is made with these arguments: bank.transfer has no argument `amuont`")
+
+
+def test_arguments_that_the_schema_of_a_server_does_not_allow(flags: list[str], tmp_path: Path) -> None:
+    servers = {"mcpServers": {"bench": {"command": sys.executable, "args": [str(SERVER)]}}}
+    (tmp_path / "mcp.json").write_text(json.dumps(servers))
+    call = ("bench.add", *flags[2:], "--connect", str(tmp_path / "mcp.json"), "--json", "--arguments")
+    assert json.loads(explain(*call, '{"a": 1}').stdout)["invalid"] is None
+    assert "`a`" in json.loads(explain(*call, '{"a": "one"}').stdout)["invalid"]
 
 
 def test_before_the_arguments_are_known(flags: list[str]) -> None:
