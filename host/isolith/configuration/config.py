@@ -165,6 +165,6 @@ def _checked(path: Path, read: Callable[[], T]) -> T:
     try:
         return read()
     except ValidationError as error:
-        raise UsageError(f"`{path}`: {explain(error)}") from None
+        raise UsageError(f"`{path}`: {explain(error, Config)}") from None
     except BudgetError as error:
         raise UsageError(f"`{path}`: {error}") from error

@@ -5,7 +5,9 @@ The SDK is loaded by the first server that is connected, and only then.
 
 from __future__ import annotations
 
+import json
 import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from isolith_bindings.mcp.descriptions import Credential, Server
     from isolith_bindings.mcp.oauth import OAuth
 
+_FEWEST_WORDS = 2
 _MAX_ENV_FILE = 1 << 20
 
 
@@ -73,12 +76,26 @@ def told_apart(found: list[tuple[str, Connector]], where: str) -> list[Connector
 
 def connected(name: str, entry: ServerEntry, variables: Variables, where: str, person: Person = NOBODY) -> Connector:
     """One server as a connector, which starts when it is first needed. Raises ConnectError."""
+    for problem in _one_text(entry):
+        person.say(f"{where}: the server `{name}`: {problem}")
     if entry.unsandboxed:
         person.say(f"{where}: the server `{name}` is to run in a sandbox of its editor; here it runs without one")
     try:
         return _server(name, _place(entry, variables), entry, _roots(entry, variables))
     except (BindError, UsageError) as error:
         raise ConnectError(f"{where}: the server `{name}`: {error}") from error
+
+
+def _one_text(entry: ServerEntry) -> list[str]:
+    """What is said of a command line in one text, as shells take it: here it names one program."""
+    command = entry.command or ""
+    words = command.split()
+    if len(words) < _FEWEST_WORDS or entry.args or shutil.which(command) is not None or Path(command).exists():
+        return []
+    if shutil.which(words[0]) is None:  # perhaps the path of a program, with a blank in it
+        return []
+    written = f"{json.dumps(words[0])} there, and {json.dumps(words[1:])} as `args`"
+    return [f"`command` is one program, without its arguments: write {written}"]
 
 
 def from_command(spec: str, folder: Path) -> Connector:

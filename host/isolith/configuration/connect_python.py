@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from isolith.errors import ConnectError
+from isolith.visible import visible
 from isolith_bindings.connector import Connector
 from isolith_bindings.errors import BindingError
 from isolith_bindings.functions import as_connector, connectors_in
@@ -26,6 +27,7 @@ from isolith_bindings.names import did_you_mean, sanitise
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+_MAX_LINE = 100
 _OBJECT = re.compile(r"(?P<place>.+\.py|\w+(?:\.\w+)*):(?P<path>\w+(?:\.\w+)*)")
 _WHAT_COUNTS = (
     "what counts: classes marked with `@connector`, a list named `connectors`, "
@@ -141,7 +143,8 @@ def _tell(place: str, file: Path | None, error: BaseException) -> NoReturn:
     if isinstance(error, SyntaxError):
         where = f", line {error.lineno}" if error.lineno else ""
         other = f" (in {error.filename})" if error.filename and error.filename != str(file) else ""
-        raise ConnectError(f"`{place}` is not Python{where}{other}: {error.msg}") from error
+        text = f": `{visible(error.text.strip()[:_MAX_LINE])}`" if error.text and error.text.strip() else ""
+        raise ConnectError(f"`{place}` is not Python{where}{other}: {error.msg}{text}") from error
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

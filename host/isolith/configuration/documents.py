@@ -8,16 +8,20 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Final, cast
 
+from isolith.configuration.known_names import names_at
 from isolith.errors import UsageError
+from isolith.visible import visible
+from isolith_bindings.names import did_you_mean
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pydantic import ValidationError
+    from pydantic import BaseModel, ValidationError
 
 MAX_BYTES: Final = 4 << 20
 """Of a file that a person wrote."""
 
+_MOST_QUOTED = 40
 _LIST_TYPES = re.compile(r"tuple\[.*\]|list\[.*\]|function-.*|constrained-.*|literal\[.*\]|<.*>|str|int|float|bool")
 _COMMENTS = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
@@ -75,15 +79,23 @@ def _blanked(text: str, pattern: re.Pattern[str]) -> str:
     return pattern.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
 
 
-def explain(error: ValidationError) -> str:
-    """What pydantic found wrong, by path, each place once. The values themselves may be secret and are left out."""
+def explain(error: ValidationError, model: type[BaseModel] | None = None) -> str:
+    """What pydantic found wrong, by path, each place once. The values themselves may be secret and are left out.
+
+    But for those of a few words, of which each is one: what was written in place of them is no secret. `model`: what
+    was read, whose names are what a name that is not known may have been meant to be.
+    """
     found: dict[str, str] = {}
-    for item in error.errors(include_input=False, include_url=False):
+    for item in error.errors(include_url=False):
         place = ".".join(str(part) for part in item["loc"] if not _LIST_TYPES.fullmatch(str(part)))
         message = item["msg"].removeprefix("Value error, ").replace("Input should be", "has to be")
         if item["type"] == "extra_forbidden":
-            message = "is not known here"
+            known = names_at(model.model_json_schema(), item["loc"][:-1]) if model is not None else ()
+            close = did_you_mean(str(item["loc"][-1]), known)
+            message = f"is not known here{'; ' if close else ''}{close}"
         elif item["type"] == "missing":
             message = "is missing"
+        elif item["type"] == "literal_error" and isinstance(item["input"], str):
+            message = f"{message}, and not '{visible(item['input'][:_MOST_QUOTED])}'"
         found[place] = f"{found[place]}, or {message}" if place in found else message
     return "; ".join(f"`{place}` {message}" if place else message for place, message in found.items())

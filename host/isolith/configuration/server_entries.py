@@ -17,9 +17,11 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from isolith.configuration.documents import explain
 from isolith.configuration.variables import Input
 from isolith.errors import ConnectError
+from isolith_bindings.names import did_you_mean
 
 Scope = Literal["shared", "principal", "session", "execution", "call"]
 
+_WAYS = frozenset({"command", "url", "serverUrl", "httpUrl"})
 _SANDBOX = frozenset({"sandbox", "sandboxEnabled"})
 
 
@@ -106,6 +108,9 @@ class ServerEntry(BaseModel):
     @classmethod
     def _note_sandbox(cls, data: object) -> object:
         entry = table(data)
+        if isinstance(data, Mapping) and not _WAYS & entry.keys():
+            odd = (f"; `{key}`: {close}" for key in entry if (close := did_you_mean(key, sorted(_WAYS))))
+            raise ValueError(f"it needs a `command` or a `url`{next(odd, '')}")
         return {**entry, "unsandboxed": any(entry.get(key) for key in _SANDBOX)} if entry else data
 
     @model_validator(mode="after")
@@ -163,4 +168,4 @@ def read_entry(name: str, entry: object, where: str) -> ServerEntry:
     try:
         return ServerEntry.model_validate(entry)
     except ValidationError as error:
-        raise ConnectError(f"{where}: the server `{name}`: {explain(error)}") from None
+        raise ConnectError(f"{where}: the server `{name}`: {explain(error, ServerEntry)}") from None

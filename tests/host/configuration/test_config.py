@@ -116,13 +116,27 @@ def test_json_will_do_and_an_mcp_json_is_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('conect = ["x"]', "`conect` is not known here"),
+        ('conect = ["x"]', "`conect` is not known here; did you mean `connect`"),
+        ("[budget]\ncpu_ms = 1", "`budget` is not known here; did you mean `budgets`?"),
+        (
+            '[connectors.a]\nopenapi = "x"\nsever = "x"',
+            "`connectors.a.sever` is not known here; did you mean `server`?",
+        ),
+        (
+            '[connectors.a]\nopenapi = "x"\nauth = { header = "X", valeu = "x" }',
+            "`connectors.a.auth.valeu` is not known here; did you mean `value`?",
+        ),
+        (
+            'policy.rules = [{ match = "a.*", acton = "deny" }]',
+            "`policy.rules.0.acton` is not known here; did you mean `action`?",
+        ),
+        ('policy.rules = [{ match = "a.*", action = "dney" }]', "'allow', 'ask' or 'deny', and not 'dney'"),
         ('connect = "x"', "`connect` has to be a valid tuple"),
         ("[connectors.a]\ntrusted = true", "`connectors.a` it needs one of `command`, `url` and `openapi`"),
         ('[connectors.a]\ncommand = "x"\nopenapi = "y"', "`connectors.a` it needs one of"),
         ('[connectors.a]\ncommand = "x"\ntruste = true', "`connectors.a.truste` is not known here"),
         ('[connectors.a]\ncommand = "x"\ntype = "http"', "`connectors.a` `http` does not go with a `command`"),
-        ('policy = "lax"', "`policy.preset` has to be 'trusted', 'careful' or 'readonly'"),
+        ('policy = "lax"', "`policy.preset` has to be 'trusted', 'careful' or 'readonly', and not 'lax'"),
         ('[policy]\nrules = [{ match = "docs.*" }]', "`policy.rules.0.action` is missing"),
         (
             '[policy]\nrules = [{ match = "docs", action = "deny" }]',

@@ -243,9 +243,9 @@ WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, name=c
                 'already. Choose another, such as @connector("print_tools")'
             ),
         ),
-        ("def f(:\n", "`mine.py` is not Python, line 1: invalid syntax"),
-        ("const x = 1;", "`mine.py` is not Python, line 1: invalid syntax"),
-        ("x = 1\n  y = 2", "`mine.py` is not Python, line 2: unexpected indent"),
+        ("def f(:\n", "`mine.py` is not Python, line 1: invalid syntax: `def f(:`"),
+        ("const x = 1;", "`mine.py` is not Python, line 1: invalid syntax: `const x = 1;`"),
+        ("x = 1\n  y = 2", "`mine.py` is not Python, line 2: unexpected indent: `y = 2`"),
         ("", f"`mine.py`: there is nothing in it to connect; {WHAT_COUNTS}"),
         (
             "x = 3\ndef _f(): ...\nfrom json import dumps",
@@ -288,7 +288,7 @@ def test_bytes_that_are_no_python(tmp_path: Path, content: bytes) -> None:
 def test_a_neighbour_that_is_no_python_is_named(tmp_path: Path) -> None:
     bad = write(tmp_path / "bad_neighbour.py", "x =")
     write(tmp_path / "mine.py", "import bad_neighbour")
-    assert failure("mine.py") == f"`mine.py` is not Python, line 1 (in {bad}): invalid syntax"
+    assert failure("mine.py") == f"`mine.py` is not Python, line 1 (in {bad}): invalid syntax: `x =`"
 
 
 @pytest.mark.parametrize(

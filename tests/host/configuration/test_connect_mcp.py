@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,24 @@ async def test_the_shape_of_vs_code(tmp_path: Path) -> None:
     assert "8829" not in repr(found)
 
 
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"command": f"{sys.executable} srv.py --all"}, True),
+        ({"command": sys.executable, "args": ["srv.py"]}, False),
+        ({"command": "no-such-program srv.py"}, False),
+    ],
+)
+def test_a_command_with_its_arguments_in_it_is_told_where_they_belong(
+    tmp_path: Path, entry: dict[str, object], *, told: bool
+) -> None:
+    said: list[str] = []
+    from_document({"mcpServers": {"docs": entry}}, tmp_path / "mcp.json", Person(say=said.append))
+    mend = f'write "{sys.executable}" there, and ["srv.py", "--all"] as `args`'
+    where = f"`{tmp_path}/mcp.json`: the server `docs`"
+    assert said == ([f"{where}: `command` is one program, without its arguments: {mend}"] if told else [])
+
+
 @pytest.mark.anyio
 async def test_the_shape_of_cursor(tmp_path: Path) -> None:
     found = read(CURSOR, tmp_path / ".cursor")
@@ -166,7 +185,9 @@ def test_where_a_program_is_looked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ('{"args": ["tok-9932"]}', "it needs a `command` or a `url`, and not both"),
+        ('{"args": ["tok-9932"]}', "it needs a `command` or a `url`"),
+        ('{"comand": "x-tok-9932"}', "it needs a `command` or a `url`; `comand`: did you mean `command`?"),
+        ('{"srverUrl": "https://tok-9932.test"}', "`srverUrl`: did you mean `serverUrl`?"),
         ('{"command": "x", "url": "https://x.test"}', "it needs a `command` or a `url`, and not both"),
         ('{"type": "http", "command": "x"}', "`http` does not go with a `command`"),
         ('{"type": "stdio", "url": "https://x.test"}', "`stdio` does not go with a `url`"),
