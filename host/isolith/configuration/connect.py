@@ -18,6 +18,7 @@ from isolith.configuration.config import BEYOND, only_configured, read_config
 from isolith.configuration.connect_mcp import NOBODY, Person, connected, from_command, from_document, told_apart
 from isolith.configuration.connect_openapi import from_entry, from_source
 from isolith.configuration.connect_python import exists, from_file, from_object
+from isolith.configuration.credential_entries import written_out
 from isolith.configuration.documents import MAX_BYTES, parse_json, read_bytes
 from isolith.configuration.server_entries import servers_in
 from isolith.configuration.variables import Variables
@@ -35,6 +36,9 @@ _OPENAPI = re.compile(rb"""^(?:\{\s*)?["']?(?:openapi|swagger)["']?\s*:""", re.M
 _SUFFIXES = frozenset({".json", ".jsonc", ".yaml", ".yml"})
 _BEYOND_SERVERS = {**BEYOND, "connect": "`connect`", "connectors": "`connectors`"}
 """A configuration that is JSON is connected as an `mcp.json` would be: by its servers alone."""
+_WRITTEN_OUT = (
+    'a secret stands in this file, and is sent as it is; `auth = { env = "NAME" }` takes it from the environment'
+)
 _WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, name=command, or name=https://..."
 
 
@@ -101,6 +105,9 @@ def connect_config(file: ConfigFile, person: Person = NOBODY) -> list[Connector]
         if entry.disabled:
             continue
         if entry.openapi is not None:
+            given = [*entry.auth_by_scheme.values(), *([] if entry.auth is None else [entry.auth])]
+            if any(map(written_out, given)):
+                person.say(f"{where}: `{name}`: {_WRITTEN_OUT}")
             named.append((name, from_entry(name, entry, variables)))
         else:
             named.append((name, connected(name, entry.as_server(), variables, where, person)))

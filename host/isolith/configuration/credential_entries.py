@@ -132,6 +132,12 @@ _KINDS: dict[type, str] = {
 }
 
 
+def written_out(entry: CredentialEntry) -> bool:
+    """Whether a secret stands in the file itself: no place of one, and no reference, is in what was written."""
+    inner = (getattr(entry, name, None) for name in ("value", "password", "client_secret", "refresh_token"))
+    return any(isinstance(secret, str) and "${" not in secret for secret in (entry, *inner))
+
+
 def as_secret(entry: str | SecretPlace, variables: Variables) -> Secret:
     """A secret by its place, or from a text with references. Raises ConnectError for a reference to nothing."""
     if isinstance(entry, str):

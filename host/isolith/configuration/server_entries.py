@@ -108,7 +108,7 @@ class ServerEntry(BaseModel):
     @classmethod
     def _note_sandbox(cls, data: object) -> object:
         entry = table(data)
-        if isinstance(data, Mapping) and not _WAYS & entry.keys():
+        if entry and not _WAYS & entry.keys():
             odd = (f"; `{key}`: {close}" for key in entry if (close := did_you_mean(key, sorted(_WAYS))))
             raise ValueError(f"it needs a `command` or a `url`{next(odd, '')}")
         return {**entry, "unsandboxed": any(entry.get(key) for key in _SANDBOX)} if entry else data

@@ -15,6 +15,7 @@ import trustme
 
 from isolith.configuration.config import read_config
 from isolith.configuration.connect import anchored, connect, connect_config
+from isolith.configuration.connect_mcp import Person
 from isolith.errors import ConnectError, UsageError
 from isolith_bindings.connector import offered
 from isolith_bindings.errors import CallError
@@ -346,3 +347,29 @@ async def test_reads_are_allowed_writes_and_deletes_are_asked(policy: Policy, ex
         name for name, action in zip(names, expected, strict=True) if action != "deny"
     )
     await connector.aclose()
+
+
+@pytest.mark.parametrize(
+    ("auth", "told"),
+    [
+        ('auth = "tok-3318"', True),
+        ('auth_by_scheme = { bearer = "tok-3318" }', True),
+        ('auth = { header = "X", value = "tok-3318" }', True),
+        ('auth = { username = "me", password = "tok-3318" }', True),
+        ('auth = "${TOKEN_OF_API}"', False),
+        ('auth = "Token ${TOKEN_OF_API}"', False),
+        ('auth = { env = "TOKEN_OF_API" }', False),
+        ('auth = { header = "X", value = { env = "TOKEN_OF_API" } }', False),
+        ('auth = { username = "me" }', False),
+    ],
+)
+def test_a_secret_in_the_file_itself_is_told_and_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, auth: str, *, told: bool
+) -> None:
+    monkeypatch.setenv("TOKEN_OF_API", "x")
+    path = tmp_path / "isolith.toml"
+    path.write_text(f'[connectors.api]\nopenapi = "https://api.test/openapi.json"\n{auth}')
+    said: list[str] = []
+    connect_config(read_config(path), Person(say=said.append))
+    assert len(said) == told
+    assert all("env = " in text and "3318" not in text for text in said)
