@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import socket
 import sys
 from collections import OrderedDict
 from contextlib import AsyncExitStack, redirect_stdout
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp.server.stdio import stdio_server
@@ -33,7 +35,6 @@ from isolith_bindings.secrets import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from mcp.server import Server
     from mcp.server.auth.provider import TokenVerifier
@@ -131,7 +132,7 @@ async def _on_http(code_mode: CodeMode, server: Server, address: Address, say: C
         elif oauth is not None:
             say(f"isolith: who has a token of {oauth.issuer} for {oauth.resource} is let in")
         elif not await (await code_mode.runs()).journal.tokens.find():
-            create = f"isolith tokens create NAME --scope execute{chosen().flags}"
+            create = f"isolith tokens create NAME --scope execute{journal_flags()}"
             say(f"isolith: there is no token yet, so nobody is let in: {create}")
         with redirect_stdout(sys.stderr):
             await WebServer(app, address.grace_s).run_on(listening)
@@ -170,9 +171,19 @@ def _listen(address: Address) -> socket.socket:
     return listening
 
 
+def journal_flags() -> str:
+    """What another command is given to find the journal of this one, from any folder: clients start this in theirs."""
+    words = shlex.split(chosen().flags)
+    return "".join(f" {each}" for each in map(shlex.quote, (_from_anywhere(word) for word in words)))
+
+
+def _from_anywhere(word: str) -> str:
+    return word if word.startswith("--") or "://" in word else str(Path(word).absolute())
+
+
 def flags_for(address: Address | None) -> str:
     """How clients are told where the journal is: not at all where they may be on other machines than it."""
-    return chosen().flags if address is None or (address.local and not address.hosts) else ""
+    return journal_flags() if address is None or (address.local and not address.hosts) else ""
 
 
 class PendingNotices:
@@ -195,7 +206,7 @@ class PendingNotices:
         for call in outcome.pending:
             if (key := (call.call_id, call.digest)) not in self._said:
                 self._said[key] = None
-                command = approve_command(call, chosen().flags)
+                command = approve_command(call, journal_flags())
                 self._say(f"isolith: {call.connector}.{call.method} waits: {command}    # or: reject")
         while len(self._said) > _MAX_SAID:
             self._said.popitem(last=False)

@@ -18,7 +18,15 @@ from isolith.code_mode import CodeMode
 from isolith.command_line import cli, command, serve_command, serving
 from isolith.command_line.kept_journal import choose
 from isolith.command_line.serve_command import Address, entrance, read_address
-from isolith.command_line.serving import STATE_KEY, PendingNotices, flags_for, security_of, serve_mcp, shared_key
+from isolith.command_line.serving import (
+    STATE_KEY,
+    PendingNotices,
+    flags_for,
+    journal_flags,
+    security_of,
+    serve_mcp,
+    shared_key,
+)
 from isolith.command_line.terminal import Terminal
 from isolith.errors import UsageError
 from isolith.http.server import WebServer
@@ -135,6 +143,19 @@ async def test_a_run_that_waits_is_said_whichever_door_it_came_by(journal: str, 
     assert (paused.status, len(said)) == ("paused", 1)
     assert f"isolith executions approve {paused.execution_id} 1 --digest" in said[0]
     assert journal in said[0]
+
+
+@pytest.mark.usefixtures("journal")
+def test_a_journal_named_from_here_is_named_so_that_it_is_found_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    choose("a b.db")
+    assert journal_flags() == f" --journal '{tmp_path}/a b.db'"
+    choose("postgresql://ada@db.example/runs")
+    assert journal_flags() == " --journal postgresql://ada@db.example/runs"
+    choose(None)
+    assert journal_flags() == ""
 
 
 @pytest.fixture
