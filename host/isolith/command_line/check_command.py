@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 import anyio.to_thread
 
 from isolith.code_mode import CodeMode
+from isolith.command_line.hints import NOTHING_CONNECTED
 from isolith.json_form import to_json_form, to_json_text
 from isolith.outcome import Diagnostic
 from isolith.run.checking import diagnostic, look
@@ -170,13 +171,10 @@ def _guest() -> Ask | None:
     return parse_in_guest if open_store().info().image is not None else None
 
 
-_NOTHING = "nothing is connected: say what the script calls with `--connect FILE`, or `--config FILE`"
-
-
 def _of_nothing(checked: Checked) -> Checked:
     """What is said of a script that was checked against no connector: a name it does not have may be that of one."""
     errors = tuple(
-        error.model_copy(update={"hint": _NOTHING})
+        error.model_copy(update={"hint": NOTHING_CONNECTED})
         if error.hint is None and error.message.startswith("NameError: ")
         else error
         for error in checked.errors

@@ -173,6 +173,12 @@ def test_looking_for_tools_with_nothing_connected_names_what_connects(arguments:
     assert "--json" not in arguments or json.loads(result.stdout)
 
 
+def test_the_help_names_everything_that_can_be_connected() -> None:
+    shown = " ".join(isolith("run", "--help").stdout.replace("│", " ").split())
+    for spec in ("FILE.py", "module:object", "mcp.json", "OpenAPI", "name=PATH", "name=https://", "isolith.toml"):
+        assert spec in shown
+
+
 def test_a_script_comes_from_stdin(code_mode: CodeMode) -> None:
     assert isolith("run", "-", stdin=b"1 + 1\xff").exit_code == 0
     assert code_mode.started["script"] == b"1 + 1\xff"
