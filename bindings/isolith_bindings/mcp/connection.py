@@ -203,7 +203,7 @@ class Connection:
         elif isinstance(self.server, StdioServer) and self.program.process is not None:
             said = f"{place} did not answer as an MCP server: {self.program.ending()}"
         else:
-            said = f"{place}: {str(error) or type(error).__name__}"
+            said = f"{place}: {str(error) or type(error).__name__}{_NO_POST if _status(error) in {405, 501} else ''}"
         if self.program.garbage:
             said += "; on its standard output it wrote what is not MCP"
         return redact(said)
@@ -375,5 +375,16 @@ def _innermost(error: BaseException) -> BaseException:
 def _needs_auth(error: BaseException) -> bool:
     if isinstance(error, StartFailed):
         return error.needs_auth
+    return _status(error) in {401, 403}
+
+
+def _status(error: BaseException) -> object:
+    """That of HTTP, where it was refused with one."""
     data = error.error.data if isinstance(error, MCPError) else None
-    return isinstance(data, dict) and cast("dict[str, object]", data).get("status") in {401, 403}
+    return cast("dict[str, object]", data).get("status") if isinstance(data, dict) else None
+
+
+_NO_POST = (
+    "; it takes no POST, as an MCP server does: an OpenAPI document is connected by its file, "
+    "or by an address that ends in .json or .yaml"
+)

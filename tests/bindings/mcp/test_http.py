@@ -63,6 +63,16 @@ async def test_a_server_that_wants_to_know_who_calls(status: int) -> None:
             assert "who are you?" in str(bench.connector.status().reason)
 
 
+@pytest.mark.parametrize(("status", "said"), [(405, True), (501, True), (404, False)])
+async def test_an_address_that_takes_no_post_may_be_that_of_a_document(status: int, *, said: bool) -> None:
+    with faulty_http(Faulty(status=status)) as told:
+        async with connected(told.server, ready=False) as bench:
+            assert not await bench.connector.ready(PATIENCE_S)
+            reason = str(bench.connector.status().reason)
+    assert f"HTTP {status}" in reason
+    assert reason.endswith("an address that ends in .json or .yaml") == said
+
+
 @ERAS
 async def test_an_error_of_http_costs_one_call_and_says_which_it_was(modern: bool) -> None:
     with faulty_http(Faulty(modern=modern)) as told:
