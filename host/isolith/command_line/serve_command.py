@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,6 +18,9 @@ from isolith.command_line.oauth_options import OAuthServer, oauth_server
 from isolith.errors import UsageError
 from isolith.instructions import DEFAULT_TOKENS, Shown
 from isolith.run.supply import get_supply
+
+if TYPE_CHECKING:
+    from isolith.command_line.terminal import Terminal
 
 ON_STDIO = (
     "isolith: speaking MCP on stdin and stdout, until stdin ends: a client starts this by its own configuration,"
@@ -118,6 +121,12 @@ _CatalogTokens = Annotated[
 ]
 
 
+def _have_image(terminal: Terminal) -> None:
+    """Before the limits are tripped: without an image none of them could fire. Raises ImageError."""
+    with terminal.progress() as progress:
+        get_supply(progress=lambda stage, done: progress.show(f"{stage} {done:.0%}"))
+
+
 @guarded
 @journalled
 def serve(  # noqa: PLR0913 - one parameter a flag
@@ -175,8 +184,7 @@ def serve(  # noqa: PLR0913 - one parameter a flag
 
     terminal = command.terminal()
     say = terminal.say
-    with terminal.progress() as progress:  # before the limits are tripped: without an image none of them could fire
-        get_supply(progress=lambda stage, done: progress.show(f"{stage} {done:.0%}"))
+    _have_image(terminal)
     if address is None and terminal.err.is_terminal:
         say(ON_STDIO)
     if not asyncio.run(serve_mcp(code_mode, address, say, session_key=session_key, ask_client=ask_client, shown=shown)):
