@@ -343,7 +343,7 @@ async def test_cancelling_the_run_cancels_what_is_within(code_mode: CodeMode) ->
 async def test_a_run_within_is_gone_on_with_by_the_run_around_it_alone(code_mode: CodeMode) -> None:
     runs = await code_mode.runs()
     lease = await runs.journal.executions.create(Order("outer.1", "1", origin='{"within":"outer"}'), "host/0", LEASE)
-    new = NewCall(1, "crm", "rows", "{}")
+    new = NewCall(1, "crm", "rows", '{"team":"abc"}')
     call = await runs.journal.calls.ask(lease, new, reason="unknown")
     await runs.journal.executions.move(lease, "paused", outcome='{"execution_id":"outer.1","status":"paused"}')
     decided = await code_mode.approve("outer.1", "outer.1.1", digest=call.digest)
