@@ -33,8 +33,8 @@ class NotParsed:
 
 
 def parse(text: str) -> ast.Module | NotParsed | None:
-    """The tree of a script, or why there is none; None where the text is too large or too deep to be looked at."""
-    if len(text) > MAX_CHARACTERS or _tokens(text) > MAX_TOKENS:
+    """The tree of a script, or why there is none; None where it is too large, too deep, or no text."""
+    if len(text) > MAX_CHARACTERS or "\0" in text or _tokens(text) > MAX_TOKENS:
         return None
     try:
         with warnings.catch_warnings():
@@ -44,7 +44,7 @@ def parse(text: str) -> ast.Module | NotParsed | None:
         certain = sys.version_info[:2] == _GUEST_VERSION
         return NotParsed(error.msg, max(1, error.lineno or 1), max(1, error.offset or 1), certain)
     except (RecursionError, MemoryError, ValueError, OverflowError):
-        return None  # too deep, or a NUL, or half of a character: the guest will say
+        return None  # too deep, or half of a character: the guest will say
 
 
 def _tokens(text: str) -> int:
