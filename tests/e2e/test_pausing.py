@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import gc
+import weakref
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -92,20 +93,21 @@ async def test_it_pauses_and_goes_on(bank: CodeMode, ledger: Ledger, script: str
     assert (final.usage.calls, final.usage.passes, final.execution_id) == (3, 2, outcome.execution_id)
 
 
-def begun() -> int:
-    """How many isolates there are in which something has run: those that wait to be used are nobody's."""
+def begun() -> weakref.WeakSet[Isolate]:
+    """The isolates in which something has run: those that wait to be used are nobody's."""
     gc.collect()
-    return sum(type(each) is Isolate and hasattr(each, "limits") for each in gc.get_objects())
+    return weakref.WeakSet(each for each in gc.get_objects() if type(each) is Isolate and hasattr(each, "limits"))
 
 
 @pytest.mark.parametrize("script", [ASYNC, SYNC], ids=["async", "sync"])
 async def test_a_run_that_waits_has_no_isolate_and_no_process(bank: CodeMode, script: str) -> None:
     await bank.execute(script.replace("bank.pay", "bank.balance").replace('to="b", amount=before // 2', 'account="b"'))
+    others = begun()
     processes = {each.pid for each in psutil.Process().children(recursive=True)}
     paused = [await bank.execute(script) for _ in range(5)]
     assert [outcome.status for outcome in paused] == ["paused"] * 5
     async with asyncio.timeout(120):
-        while begun():  # the last one is being taken down
+        while begun() - others:  # the last one is being taken down
             await asyncio.sleep(0.1)
     assert {each.pid for each in psutil.Process().children(recursive=True)} <= processes
     final = await bank.approve(paused[0].execution_id, paused[0].pending[0].call_id)
