@@ -73,6 +73,7 @@ async def test_sleep_waits_and_burns_no_cpu(code_mode: CodeMode, sleep: str) -> 
     begun = time.monotonic()
     script = f"import time\nbegun = time.monotonic()\n{sleep.format(0.3)}\ntime.monotonic() - begun"
     outcome = await code_mode.execute(script)
+    assert outcome.error is None
     assert isinstance(outcome.value, float)
     assert outcome.value >= 0.3
     assert time.monotonic() - begun >= 0.3
