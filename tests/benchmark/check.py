@@ -2,7 +2,8 @@
 
 CPU time of this process and of `ty`, where it is installed, so that what else the machine does is left out; beside it
 the time that passes. Of our own pass the ratio to compiling the same script, of `ty` that to `ty check` by itself, a
-process for each script, on the same files.
+process for each script, on the same files. Last a process that checks its one script, as `isolith check` does: from
+where its script and its tools are read to what was found, with `ty` started before the imports.
 
 python tests/benchmark/check.py
 """
@@ -10,15 +11,21 @@ python tests/benchmark/check.py
 from __future__ import annotations
 
 import gc
+import importlib
+import json
 import resource
 import statistics
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isolith.run.type_checker import type_checker, types_of
+import anyio
+import anyio.to_thread
+
+from isolith.run.type_checker import get_ready, type_checker, types_of
 from isolith.run.type_folder import TypeFolder
 from isolith.run.type_servers import servers
 from isolith.run.type_stubs import SCRIPT, files
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
     from isolith.run.type_checker import TypeChecker
 
 _RUNS = 30
+_ONE = "--one"
 _VERBS = "list get create update delete search archive assign merge export".split()  # noqa: SIM905
 _NOUNS = "issue pull branch release milestone label comment review commit team".split()  # noqa: SIM905
 _PLACES = "repo user org project gist team package runner cache secret".split()  # noqa: SIM905
@@ -162,6 +170,32 @@ def measure_types(connectors: int, checker: TypeChecker) -> list[str]:
     return [f"ty, 1,000 tools in {connectors} connector(s); `ty check` by itself: {alone}", *lines]
 
 
+def measure_cold() -> str:
+    """A process that checks one script, in words: what it waits for alone, and so without the reading of its imports."""
+    command = [sys.executable, __file__, _ONE]
+    told = [subprocess.run(command, capture_output=True, check=True).stdout for _ in range(10)]
+    return f"our pass and ty, the one script of a process: {Took(tuple(tuple(json.loads(each)) for each in told))}"
+
+
+def one_script() -> None:
+    """Be that process: print milliseconds of CPU and of the clock."""
+    get_ready("auto")
+    cli = importlib.import_module("isolith.command_line.cli")  # beside this ty reads, as it does there
+
+    tools, text = thousand(1), script(0)
+
+    async def checked() -> tuple[float, float]:
+        await anyio.to_thread.run_sync(int)  # the command line's event loop is there already
+        waiting = _cpu()
+        begun = time.perf_counter()
+        [found] = await cli.check_all([("script", text)], tools, 1 << 20)
+        if found.errors:
+            raise ValueError(found.errors)
+        return _cpu() - waiting, (time.perf_counter() - begun) * 1e3
+
+    print(json.dumps(anyio.run(checked)))
+
+
 def _both(text: str, tools: dict[str, RecordingConnector], checker: TypeChecker) -> None:
     report = check(text, tools)
     types_of(text, tools, checker, synchronous=report.synchronous)
@@ -197,7 +231,11 @@ def main() -> None:
             print("\n".join(measure_types(connectors, checker)))
         else:
             print("ty is not installed: isolith[check]")
+    print(measure_cold())
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == [_ONE]:
+        one_script()
+    else:
+        main()
