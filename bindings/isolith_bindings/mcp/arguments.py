@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import math
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
@@ -13,12 +14,56 @@ from uuid import UUID
 
 from isolith_bindings.connector import ArtifactRef, Artifacts
 from isolith_bindings.errors import CallError
+from isolith_bindings.rendering import no_argument, signature_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from isolith_bindings.files import Stored
+    from isolith_bindings.mcp.catalogue import Bound
+
 MAX_DEPTH = 100
 """Of nested values: what the other side is likely to read."""
+
+
+def checked(tool: str, bound: Bound, arguments: Mapping[str, object], artifacts: Artifacts) -> dict[str, object]:
+    """The arguments as they leave. Raises CallError `invalid_arguments` that names what is wrong and where."""
+    values = as_json(tool, arguments, artifacts)
+    hint = signature_as(tool, bound.method.name, bound.method.signature)
+    unknown = [name for name in values if bound.names is not None and name not in bound.names]
+    if unknown and bound.names is not None:
+        # A server may well ignore it, and answer another question than the one that was asked.
+        raise CallError("invalid_arguments", no_argument(tool, unknown[0], bound.names), hint=hint)
+    required = bound.method.parameters.get("required")
+    # None for what may be left out is sent as it is: some servers take it for nothing, and theirs is the last word.
+    given = {k: v for k, v in values.items() if v is not None or (isinstance(required, list) and k in required)}
+    problems = bound.arguments.problems(given)
+    if problems:
+        raise CallError("invalid_arguments", f"{tool}: {'; '.join(map(str, problems[:3]))}", hint=hint)
+    return values
+
+
+def look_at(tool: str, bound: Bound, arguments: Mapping[str, object]) -> None:
+    """Raises CallError as `checked`; where an artifact is sent nothing is said, for its content is checked as well."""
+    with contextlib.suppress(_Unread):
+        checked(tool, bound, arguments, _UNREAD)
+
+
+class _Unread(Exception):
+    """An artifact would have to be read."""
+
+
+class _Unreadable:
+    """The artifacts of a call that is only looked at."""
+
+    def keep(self, content: Stored, *, mime: str, name: str | None = None) -> ArtifactRef:  # noqa: ARG002
+        raise _Unread
+
+    def read(self, ref: ArtifactRef) -> bytes:  # noqa: ARG002
+        raise _Unread
+
+
+_UNREAD = _Unreadable()
 
 
 def as_json(tool: str, arguments: Mapping[str, object], artifacts: Artifacts) -> dict[str, object]:

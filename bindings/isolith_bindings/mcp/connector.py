@@ -10,7 +10,7 @@ from mcp_types import HEADER_MISMATCH
 
 from isolith_bindings.errors import BindError, CallError
 from isolith_bindings.mcp import calls
-from isolith_bindings.mcp.arguments import as_json
+from isolith_bindings.mcp.arguments import checked, look_at
 from isolith_bindings.mcp.catalogue import Bound, Catalogue, Change, difference
 from isolith_bindings.mcp.descriptions import HttpServer, Server
 from isolith_bindings.mcp.failures import (
@@ -27,7 +27,6 @@ from isolith_bindings.mcp.scopes import Identity, Key, Scope, Sharing, key_of
 from isolith_bindings.mcp.signing import sign_in
 from isolith_bindings.mcp.status import MemberStatus, Reconnected, ServerStatus, State
 from isolith_bindings.names import connector_name
-from isolith_bindings.rendering import no_argument, signature_as
 from isolith_bindings.secrets import redact
 
 if TYPE_CHECKING:
@@ -221,12 +220,21 @@ class McpServer:
 
     # calls
 
+    def check(self, method: Method, arguments: Mapping[str, object]) -> None:
+        """Whether a call could be made, by what its server listed last. Raises CallError; nothing is sent.
+
+        Where an artifact is sent nothing is said: its content is part of what is checked.
+        """
+        bound = self._catalogue.bound.get(method.name)
+        if bound is not None:
+            look_at(f"{self.name}.{method.name}", bound, arguments)
+
     async def call(self, method: Method, arguments: Mapping[str, object], context: CallContext) -> object:
         """Make one call. Raises CallError, and Suspended; cancellation passes through and reaches the server."""
         tool = f"{self.name}.{method.name}"
         try:
             bound = await self._bound(method, tool, context)
-            values = _checked(tool, bound, arguments, context)
+            values = checked(tool, bound, arguments, context.artifacts)
             return await self._made(tool, bound, values, context)
         except CallError as error:
             self._calls_failed += 1
@@ -352,23 +360,6 @@ class McpServer:
 
     def _connection_id(self, number: int) -> str:
         return f"{self.name}-{self._ids}-{number}"
-
-
-def _checked(tool: str, bound: Bound, arguments: Mapping[str, object], context: CallContext) -> dict[str, object]:
-    """The arguments as they leave. Raises CallError `invalid_arguments` that names what is wrong and where."""
-    values = as_json(tool, arguments, context.artifacts)
-    hint = signature_as(tool, bound.method.name, bound.method.signature)
-    unknown = [name for name in values if bound.names is not None and name not in bound.names]
-    if unknown and bound.names is not None:
-        # A server may well ignore it, and answer another question than the one that was asked.
-        raise CallError("invalid_arguments", no_argument(tool, unknown[0], bound.names), hint=hint)
-    required = bound.method.parameters.get("required")
-    # None for what may be left out is sent as it is: some servers take it for nothing, and theirs is the last word.
-    given = {k: v for k, v in values.items() if v is not None or (isinstance(required, list) and k in required)}
-    problems = bound.arguments.problems(given)
-    if problems:
-        raise CallError("invalid_arguments", f"{tool}: {'; '.join(map(str, problems[:3]))}", hint=hint)
-    return values
 
 
 def _lost(tool: str, broke: ConnectionBroke) -> CallError:

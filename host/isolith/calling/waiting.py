@@ -14,12 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 from isolith.errors import UsageError
 from isolith.journal.errors import DigestMismatch
 from isolith.outcome import PendingCall, PendingQuestion
-from isolith_bindings.connector import Answer, Checks, Question, Resumed, Suspended
-from isolith_bindings.errors import CallError
-from isolith_bindings.policy import ungoverned
+from isolith_bindings.connector import Answer, Question, Resumed, Suspended
 from isolith_bindings.schema.quoting import MARK, clean, one_line
 from isolith_bindings.schema.validate import Validator
-from isolith_bindings.secrets import MASK
 from isolith_runtime.guest import codec
 
 if TYPE_CHECKING:
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
 
     from isolith.calling.use import Use
     from isolith.journal.model import Call, Verdict
-    from isolith_bindings.catalog import Catalog
-    from isolith_bindings.connector import Connector, Method
 
 _SHORT = 12
 """Characters of a digest that are enough to tell it from others."""
@@ -128,50 +123,17 @@ def seen_digest(call: Call, digest: str | None) -> str:
     )
 
 
-def encoded(call: Call, verdict: Verdict, given: Given, catalog: Catalog | None = None) -> str | None:
-    """What was given, as the journal keeps it. Raises UsageError for what the pending call cannot take.
-
-    With a catalogue, arguments that the method would refuse are refused before an answer counts: those that are given,
-    and the call's own, whose method may be another by now.
-    """
+def encoded(call: Call, verdict: Verdict, given: Given) -> str | None:
+    """What was given, as the journal keeps it. Raises UsageError for what the pending call cannot take."""
     if call.status != "pending_approval" or verdict == "reject":
         return None if given.arguments is None else codec.dumps(given.arguments)
     if call.question is None:
         if given.answer is not None:
             raise UsageError("no server asks: the call waits to be allowed; give other arguments with `--arguments`")
-        if catalog is not None:
-            _refuse_unfit(catalog, call, given.arguments)
         return None if given.arguments is None else codec.dumps(given.arguments)
     if given.arguments is not None:
         raise UsageError("the call was made, and its server asks: give what it asks for with `--answer`")
     return codec.dumps(_answers(_questions(call), given.answer))
-
-
-def _refuse_unfit(catalog: Catalog, call: Call, given: dict[str, object] | None) -> None:
-    """Plain data alone can be judged here: a handle is checked by the run that has what is behind it."""
-    arguments = sent(call) if given is None else given
-    try:
-        connector, method = catalog.resolve(call.connector, call.method)
-        text = json.dumps(arguments)
-    except (CallError, TypeError, ValueError):
-        return  # not connected here, or a variant of a method
-    problem = _problem(ungoverned(connector), method, arguments)
-    if problem is not None and given is not None:
-        raise UsageError(f"the call cannot be made with these arguments, and waits on: {problem}")
-    # Where a secret was in its own, the journal has a mask, and nobody knows here what it stands for.
-    if problem is not None and problem.kind == "invalid_arguments" and MASK not in text:
-        message = f"the call cannot be made as it is any more, and waits on: {problem}"
-        raise UsageError(f"{message}; approve it with other arguments (`--arguments`), or reject it")
-
-
-def _problem(connector: Connector, method: Method, arguments: Mapping[str, object]) -> CallError | None:
-    """Why the method would refuse them, where that can be said without calling it."""
-    if isinstance(connector, Checks):
-        try:
-            connector.check(method, arguments)
-        except CallError as error:
-            return error
-    return None
 
 
 def _answers(questions: Mapping[str, Question], answer: dict[str, object] | None) -> dict[str, object]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from isolith.approvals.grants import with_call
 from isolith.budgets import Budgets
 from isolith.calling.asking import EXPIRY
+from isolith.calling.fitness import refuse_unfit
 from isolith.calling.waiting import Given, encoded, seen_digest
 from isolith.durable.durability import Durable
 from isolith.durable.handing_over import end_here
@@ -115,7 +116,9 @@ class DurableRuns:
         """
         number = number_of(execution_id, call_id)
         call = await self.journal.calls.get(execution_id, number)
-        said = encoded(call, verdict, Given(arguments, answer), self.catalog)
+        said = encoded(call, verdict, Given(arguments, answer))
+        if verdict == "approve" and call.status == "pending_approval" and self.catalog is not None:
+            await refuse_unfit(self.catalog, call, arguments)
         seen = seen_digest(call, digest) if asked is None else digest or call.digest
         given = None if grant is None else with_call(call, grant, who, await self._principal(execution_id))
         answered = Answer(execution_id, number, seen, verdict, who, said, reason, asked or call.asked)

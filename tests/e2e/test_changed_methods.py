@@ -1,0 +1,95 @@
+"""A server whose tool is another by the time that a person answers: what it would refuse decides nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isolith import CodeMode, Policy, Rule, UsageError
+from isolith_bindings.mcp.connector import McpServer
+from isolith_bindings.mcp.descriptions import StdioServer
+
+if TYPE_CHECKING:
+    from isolith import Outcome
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+SERVER = str(Path(__file__).parents[2] / "fixtures" / "mcp" / "changed_server.py")
+ASKS = Policy(preset="trusted", rules=(Rule(action="ask", match=("notes.keep",)),))
+SCRIPT = "await notes.keep(text=input)"
+
+
+def host(folder: Path, now: str, policy: Policy = ASKS) -> CodeMode:
+    """A host of one journal, with the server as it is `now`."""
+    server = McpServer("notes", StdioServer(sys.executable, (SERVER, now)))
+    return CodeMode([server], policy=policy, journal=folder / "journal.db", tend=False)
+
+
+async def paused(folder: Path, given: object = "tea") -> Outcome:
+    async with host(folder, "before") as before:
+        outcome = await before.execute(SCRIPT, input=given)
+    assert outcome.status == "paused", outcome.error
+    return outcome
+
+
+async def test_a_call_that_its_tool_takes_no_more_is_not_approved_as_it_is(tmp_path: Path) -> None:
+    """The approval used to be spent, and the run to fail."""
+    outcome = await paused(tmp_path)
+    [call] = outcome.pending
+    async with host(tmp_path, "renamed") as now:
+        for _ in range(2):
+            with pytest.raises(UsageError) as refused:
+                await now.approve(outcome.execution_id, call.call_id, digest=call.digest, who="ada")
+        told = str(refused.value)
+        assert told.startswith(
+            "the call cannot be made as it is any more, and waits on: notes.keep has no argument `text`"
+        )
+        assert "notes.keep(*, note: str" in told  # what it takes now
+        assert told.endswith("approve it with other arguments (`--arguments`), or reject it")
+        with pytest.raises(
+            UsageError, match=r"the call cannot be made with these arguments, and waits on: notes\.keep"
+        ):
+            await now.approve(outcome.execution_id, call.call_id, arguments={"note": 3})
+        assert await (await now.runs()).decisions(outcome.execution_id) == []
+        final = await now.approve(outcome.execution_id, call.call_id, arguments={"note": "tea"})
+    assert (final.status, final.value) == ("completed", "kept tea")
+
+
+async def test_a_tool_that_is_gone_is_not_approved(tmp_path: Path) -> None:
+    outcome = await paused(tmp_path)
+    [call] = outcome.pending
+    async with host(tmp_path, "gone") as now:
+        with pytest.raises(UsageError, match=r"cannot be made any more, and waits on: .*`?keep`?.*; reject it"):
+            await now.approve(outcome.execution_id, call.call_id)
+        final = await now.reject(outcome.execution_id, call.call_id, reason="it is gone")
+    assert final.status == "rejected"
+
+
+async def test_what_still_fits_is_approved(tmp_path: Path) -> None:
+    outcome = await paused(tmp_path)
+    async with host(tmp_path, "more") as now:
+        final = await now.approve(outcome.execution_id, outcome.pending[0].call_id)
+    assert (final.status, final.value) == ("completed", "kept tea")
+
+
+async def test_while_its_server_is_away_nothing_is_decided(tmp_path: Path) -> None:
+    """The approval used to be spent, and the run to fail with `unknown_tool`."""
+    outcome = await paused(tmp_path)
+    [call] = outcome.pending
+    async with host(tmp_path, "exit") as now:
+        with pytest.raises(UsageError, match=r"cannot be made now, and waits on: notes is not there: .*try again"):
+            await now.approve(outcome.execution_id, call.call_id)
+        assert (await (await now.runs()).outcome(outcome.execution_id)).status == "paused"
+    async with host(tmp_path, "before") as back:
+        final = await back.approve(outcome.execution_id, call.call_id, digest=call.digest)
+    assert (final.status, final.value) == ("completed", "kept tea")
+
+
+async def test_nobody_is_asked_about_what_a_tool_would_refuse(tmp_path: Path) -> None:
+    async with host(tmp_path, "before") as now:
+        outcome = await now.execute(SCRIPT, input=3)
+    assert outcome.error is not None
+    assert (outcome.status, outcome.error.kind, outcome.pending) == ("failed", "invalid_arguments", ())
