@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 from isolith_bindings import names
 from isolith_bindings.connector import CallContext, Hook, Method, Policy, Suspended
 from isolith_bindings.errors import BindError, CallError
+from isolith_bindings.hooks import refuse_unfit_hooks
 from isolith_bindings.signature import Signature, read_signature
 from isolith_bindings.threads import Threads
 from isolith_bindings.validation import check_arguments, check_result
@@ -96,6 +97,7 @@ class FunctionConnector:
             signature = read_signature(candidate.function, f"{name}.{python}", skip_first=candidate.skip_first)
             self._bound[python] = _Bound(candidate, signature)
             self.methods[python] = _method(python, candidate, signature)
+        refuse_unfit_hooks(name, self.methods)
 
     def __repr__(self) -> str:
         return f"<connector {self.name} from {self._origin}>"

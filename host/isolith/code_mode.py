@@ -19,7 +19,7 @@ from isolith.durable.durable_runs import Doors, DurableRuns, owner_name
 from isolith.durable.handing_over import hand_over, heed
 from isolith.durable.journals import Journals
 from isolith.durable.ledger import Ledger
-from isolith.durable.reverts import reverts_of
+from isolith.durable.revert_checks import DeclaredReverts
 from isolith.durable.rollback import Undoer
 from isolith.errors import UsageError
 from isolith.journal.errors import JournalError
@@ -112,7 +112,7 @@ class CodeMode:
         type_checker(types)  # one that is named is there
         self.ceilings = ceilings or HostPolicy()
         self._home = home
-        self._reverts = reverts_of(reverts)
+        self._declared = DeclaredReverts(self.catalog, reverts)
         self._running: set[Execution] = set()
         self._result_types = ResultTypes()
         self._begun: list[Callable[[Execution], object]] = []
@@ -120,6 +120,7 @@ class CodeMode:
     async def __aenter__(self) -> Self:
         await asyncio.gather(*(connector.start() for connector in self.connectors))
         self.catalog.follow()
+        self._declared.look()
         if self._warm:
             self._warming = asyncio.create_task(self.ready())
         await self._read_snippets()
@@ -188,7 +189,7 @@ class CodeMode:
 
     async def runs(self) -> DurableRuns:
         """The runs of the journal: what waits for people, and what can be gone on with."""
-        doors = Doors(self._go_on, self._find, self._supply, Undoer(self.catalog, self._reverts), self._let_go)
+        doors = Doors(self._go_on, self._find, self._supply, Undoer(self.catalog, self._declared.reverts), self._let_go)
         return DurableRuns(await self._journals.open(), doors, self._owner)
 
     async def approve(  # noqa: PLR0913 - the parts of one answer

@@ -60,7 +60,7 @@ class Shop:
 def shop() -> Shop:
     made = Shop()
     made.add("order", revert=made.take_back)
-    made.add("look")
+    made.add("look", "n")
     return made
 
 
