@@ -9,17 +9,21 @@ from urllib.parse import parse_qsl
 
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.bodies import kind_of
-from isolith_bindings.openapi.items import Items, filename, kept, of_several, text_of
-from isolith_bindings.openapi.media import covers, essence, is_range, kind
+from isolith_bindings.openapi.items import Items, of_names, of_several
+from isolith_bindings.openapi.media import covers, essence, is_range, kind, text_of
+from isolith_bindings.openapi.partition import filename
 from isolith_bindings.openapi.parts import is_binary
 from isolith_bindings.openapi.plan import IDEMPOTENT
+from isolith_bindings.openapi.received import kept
 from isolith_bindings.openapi.responses import match
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from isolith_bindings.connector import ArtifactRef, Artifacts
     from isolith_bindings.egress import Response
     from isolith_bindings.openapi.checking import Checker
-    from isolith_bindings.openapi.model import Media, Operation
+    from isolith_bindings.openapi.model import Media, Operation, Schema
 
 PREVIEW = 2_000
 """Characters of an answer that is kept for its length that are shown beside it."""
@@ -29,13 +33,15 @@ EMPTY_STATUSES = frozenset({204, 205, 304})
 _DEFAULT = "application/octet-stream"
 
 
-async def value_of(operation: Operation, response: Response, artifacts: Artifacts) -> object:
+async def value_of(
+    operation: Operation, response: Response, artifacts: Artifacts, definitions: Mapping[str, Schema]
+) -> object:
     """What a successful answer holds: data, text, or the artifact that its bytes are kept as; None where it is empty.
 
     Text and data that are too long for a value are whole in an artifact: `{"artifact": ..., "truncated": True,
     "preview": ...}`. What is longer than is read at all is `invalid_result`, with the beginning as an artifact in its
-    `data`. So is what does not hold what it says it holds, with its text. What has no end (`cut`) is `tool_timeout` or
-    `tool_unavailable`, with the items that came in its `data`. Raises CallError.
+    `data`. So is what does not hold what it says it holds, with its text, or an artifact of what is multipart. What has
+    no end (`cut`) is `tool_timeout` or `tool_unavailable`, with the items that came in its `data`. Raises CallError.
     """
     if operation.method == "HEAD":
         return dict(response.headers)
@@ -47,14 +53,16 @@ async def value_of(operation: Operation, response: Response, artifacts: Artifact
     media = _media(operation, response.status, told)
     several = of_several(media, told)
     if response.cut:
-        raise await _endless(operation, response, artifacts, told, Items(media, cut=True) if several else None)
-    if not several and (kind(told) in {"binary", "multipart"} or (media is not None and is_binary(media.schema))):
+        items = Items(media, definitions, cut=True) if several else None
+        raise await _endless(operation, response, artifacts, told, items)
+    apart = several or of_names(media, told)
+    if not apart and (kind(told) in {"binary", "multipart"} or (media is not None and is_binary(media.schema))):
         return _kept(response, artifacts, told)
     if response.file is not None:
         preview = text_of(response.content[: 4 * PREVIEW], told)[:PREVIEW]
         return {"artifact": _kept(response, artifacts, told), "truncated": True, "preview": preview}
-    if several:
-        return await _items(operation, response, told, Items(media), artifacts)
+    if apart:
+        return await _items(operation, response, told, Items(media, definitions), artifacts)
     return _data(operation, response, told)
 
 
@@ -83,10 +91,8 @@ def _data(operation: Operation, response: Response, told: str) -> object:
     return dict(parse_qsl(text, keep_blank_values=True)) if found == "form" else text
 
 
-async def _items(
-    operation: Operation, response: Response, told: str, items: Items, artifacts: Artifacts
-) -> list[object]:
-    """The items; of a long answer they are read beside the event loop."""
+async def _items(operation: Operation, response: Response, told: str, items: Items, artifacts: Artifacts) -> object:
+    """The items, or the parts by their names; those of a long answer are read beside the event loop."""
     try:
         if len(response.content) > BESIDE:
             found = await asyncio.to_thread(items.read, response.content, told)
@@ -95,8 +101,10 @@ async def _items(
         return kept(found, artifacts)
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        text = text_of(response.content, told)
-        raise _invalid(operation, f"the answer says it is {essence(told)} and is not: {why}", text) from None
+        as_it_came: object = text_of(response.content, told)
+        if kind(told) == "multipart":  # in which there may be bytes
+            as_it_came = _kept(response, artifacts, told)
+        raise _invalid(operation, f"the answer says it is {essence(told)} and is not: {why}", as_it_came) from None
 
 
 def check(operation: Operation, response: Response, value: object, checker: Checker) -> None:
@@ -112,8 +120,8 @@ def check(operation: Operation, response: Response, value: object, checker: Chec
     if media is None:
         listed = ", ".join(item.type for item in answer.media)
         raise _invalid(operation, f"{essence(told) or 'no media type'} was answered; documented: {listed}", value)
-    several = of_several(media, told)
-    if media.schema is None or not (several or (kind(told) == "json" and not is_binary(media.schema))):
+    apart = of_several(media, told) or of_names(media, told)
+    if media.schema is None or not (apart or (kind(told) == "json" and not is_binary(media.schema))):
         return
     problems = checker.problems_of(operation, answer.status, media.type, value)
     if problems:
@@ -164,13 +172,13 @@ async def _endless(
     operation: Operation, response: Response, artifacts: Artifacts, told: str, items: Items | None
 ) -> CallError:
     """The answer has no end: an error, since what came is not all of it, with what came."""
-    data: list[object] | ArtifactRef
+    data: object
     if items is None or response.file is not None:
-        data = _kept(response, artifacts, told)
-        what = f"{data.size:,} bytes"
+        data = whole = _kept(response, artifacts, told)
+        what = f"{whole.size:,} bytes"
     else:
         data = await _items(operation, response, told, items, artifacts)
-        what = f"{len(data)} whole items"
+        what = f"{len(cast('list[object]', data))} whole items"
     late = response.cut == "late"
     why = "had not ended when the time of the call was over" if late else "broke off before its end"
     return CallError(

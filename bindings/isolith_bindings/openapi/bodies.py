@@ -86,7 +86,8 @@ def contents(node: Node, schemas: Schemas, *, answer: bool = False) -> tuple[tup
         elif kind(name) in _LISTED:
             schema, stream = _listed(name, schema, schemas)
         media = Media(name, schema, encodings.parts(content, name, schemas), stream)
-        found.append(replace(media, told=parts.told(media, schemas.definitions, answer=answer)))
+        named = answer and parts.are_named(media, schemas.definitions)
+        found.append(replace(media, told=parts.told(media, schemas.definitions, answer=answer), named=named))
     return tuple(sorted(found, key=_rank)), uses
 
 
@@ -207,7 +208,7 @@ def _fields(content: Node, media: Media, schemas: Schemas) -> tuple[Field, ...]:
         if _is_read_only(node, schemas):
             continue
         converted, _ = schemas.convert(node)
-        fields.append(Field(name, parts.field(name, converted, media, schemas.definitions), name in required))
+        fields.append(Field(name, parts.of_property(name, converted, media, schemas.definitions), name in required))
     fields += [Field(name, {}, required=True) for name in sorted(required - found.keys())]
     return tuple(fields)
 

@@ -197,7 +197,7 @@ class OpenApi:
         if pages and not by_body:
             plan = pagination.turned(plan, operation, context.cursor)
         response = await loaded.send(plan, context.deadline_s, context.progress)
-        value = await answers.value_of(operation, response, context.artifacts)
+        value = await answers.value_of(operation, response, context.artifacts, loaded.api.definitions)
         if self._strict or pages:
             value = answers.as_data(operation, response, value)
         if self._strict:

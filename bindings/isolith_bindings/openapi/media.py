@@ -63,3 +63,12 @@ def covers(pattern: str, media: str) -> bool:
 def is_range(media: str) -> bool:
     """Whether it stands for many types, as `*/*` and `image/*` do."""
     return "*" in essence(media)
+
+
+def text_of(content: bytes, told: str) -> str:
+    """Bytes as the text that a media type says they are; what cannot be read is marked, not refused."""
+    charset = parameter(told, "charset") or "utf-8"
+    try:
+        return content.decode("utf-8-sig" if charset.lower() in {"utf-8", "utf8"} else charset, "replace")
+    except (LookupError, ValueError):  # there is none of that name, or none that reads text
+        return content.decode("utf-8", "replace")

@@ -71,7 +71,8 @@ class Media:
     """One media type of a body or an answer. No schema: anything. `stream`: the schema is that of each item.
 
     `parts`: how those of a form or of a multipart body are written. `told`: what a script gives or gets, where that is
-    not what the schema says: parts that have headers, or are text or bytes in place of data.
+    not what the schema says: parts that have headers, or are text or bytes in place of data. `named`: the parts of an
+    answer are a mapping, by their names.
     """
 
     type: str
@@ -79,6 +80,7 @@ class Media:
     parts: Encoding = field(default_factory=Encoding)
     stream: bool = False
     told: Schema | None = None
+    named: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from email.message import Message
-from email.parser import BytesHeaderParser
+from email.parser import HeaderParser
+from email.utils import collapse_rfc2231_value
 from itertools import islice, pairwise
 
 MAX_PARTS = 10_000
@@ -16,6 +17,7 @@ MAX_HEAD = 64 * 1024
 
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _LINE_END = re.compile(rb"\r?\n\Z")
+_UNSAFE_IN_NAMES = re.compile(r"[^\w. ()+\-]+")
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,18 @@ class Section:
     def header(self, name: str) -> str:
         """The first of that name; empty where there is none."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), "")
+
+    @property
+    def name(self) -> str | None:
+        """What its Content-Disposition calls it; None where it says nothing that can be read."""
+        found = _disposition(self.header("content-disposition"), "name")
+        # As browsers write what would end the name (WHATWG, multipart/form-data encoding).
+        return found and found.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n")
+
+    @property
+    def filename(self) -> str | None:
+        """The name of its file."""
+        return filename(self.header("content-disposition"))
 
 
 def boundary_of(media: str) -> str | None:
@@ -63,5 +77,26 @@ def _section(part: bytes) -> Section:
     head, content = (part[: ends.end()], part[ends.end() :]) if ends else (part, b"")
     if len(head) > MAX_HEAD:
         raise ValueError(f"the head of a part is longer than {MAX_HEAD:,} bytes")
-    message = BytesHeaderParser().parsebytes(head)
+    # Names are UTF-8 (RFC 7578, 5.1), which the parser of mails would not read.
+    message = HeaderParser().parsestr(head.decode("utf-8", "replace"))
     return Section(tuple((name, str(value)) for name, value in message.items()), content)
+
+
+def filename(disposition: str) -> str | None:
+    """The name that a server gives a file, as the last part of a path and without what no name should hold."""
+    name = _disposition(disposition, "filename")
+    if not name:
+        return None
+    last = re.split(r"[/\\]", name)[-1]
+    return _UNSAFE_IN_NAMES.sub("_", last)[:120].strip(". ") or None
+
+
+def _disposition(text: str, parameter: str) -> str | None:
+    """A parameter of a Content-Disposition."""
+    message = Message()
+    message["content-disposition"] = text
+    try:
+        found = message.get_param(parameter, header="content-disposition")
+        return None if found is None else collapse_rfc2231_value(found)
+    except (ValueError, LookupError):
+        return None

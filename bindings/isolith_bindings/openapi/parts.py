@@ -6,17 +6,18 @@ content alone. Pure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.openapi.media import Kind, is_range, kind
+from isolith_bindings.openapi.model import Encoding
 from isolith_bindings.openapi.schemas import is_array, meant
 from isolith_bindings.openapi.tree import is_list, is_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from isolith_bindings.openapi.model import Encoding, Media, Parameter, Schema
+    from isolith_bindings.openapi.model import Media, Parameter, Schema
 
 ARTIFACT: Schema = {"type": "string", "format": "artifact"}
 """Bytes that are kept outside of the guest."""
@@ -24,7 +25,10 @@ BINARY: Schema = {"type": "string", "format": "binary"}
 """Bytes that a script gives."""
 MAX_DEPTH = 6
 """Levels of `allOf` and the like that are looked into."""
+MAX_COMPOSED = 200
+"""Schemas of one body in `allOf` and the like that are looked into; the others are shown as they stand."""
 
+_BLANK = Encoding()
 _SCALARS = ("string", "number", "integer", "boolean")
 _COMPOSED = ("allOf", "anyOf", "oneOf")
 
@@ -42,6 +46,38 @@ def is_binary(schema: Schema | None) -> bool:
     return is_mapping(schema) and schema.get("format") == "binary"
 
 
+def properties(schema: Schema | None, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
+    """What a schema says of each property, also in the parts that it is composed of."""
+    found: dict[str, Schema] = {}
+    waiting, seen = [(schema, 0)], set[int]()
+    while waiting:
+        each, depth = waiting.pop(0)
+        one = meant(each, definitions)
+        if not is_mapping(one) or id(one) in seen or depth > MAX_DEPTH:
+            continue
+        seen.add(id(one))
+        own = one.get("properties")
+        found = {**cast("dict[str, Schema]", own if is_mapping(own) else {}), **found}
+        for keyword in _COMPOSED:
+            options = one.get(keyword)
+            waiting += [(cast("Schema", option), depth + 1) for option in options] if is_list(options) else []
+    return found
+
+
+def additional(schema: Schema | None, definitions: Mapping[str, Schema]) -> Schema | None:
+    """What a schema says of the properties that it does not name; None where it says nothing."""
+    found = meant(schema, definitions)
+    others = found.get("additionalProperties") if is_mapping(found) else None
+    return others if is_mapping(others) and others else None
+
+
+def are_named(media: Media, definitions: Mapping[str, Schema]) -> bool:
+    """Whether the parts of a multipart body are described by their names."""
+    if kind(media.type) != "multipart" or media.stream or is_array(media.schema, definitions):
+        return False
+    return bool(properties(media.schema, definitions)) or additional(media.schema, definitions) is not None
+
+
 def told(media: Media, definitions: Mapping[str, Schema], *, answer: bool) -> Schema | None:
     """What stands for all of a multipart body; None where that is what its schema says."""
     view = _View(definitions, answer=answer)
@@ -51,7 +87,7 @@ def told(media: Media, definitions: Mapping[str, Schema], *, answer: bool) -> Sc
     return None if found == media.schema else found
 
 
-def field(name: str, schema: Schema, media: Media, definitions: Mapping[str, Schema]) -> Schema:
+def of_property(name: str, schema: Schema, media: Media, definitions: Mapping[str, Schema]) -> Schema:
     """What a script gives for one property of a body."""
     encoding = media.parts.named.get(name)
     if encoding is None or encoding.styled or kind(media.type) != "multipart":
@@ -100,11 +136,12 @@ class _View:
 
     definitions: Mapping[str, Schema]
     answer: bool
+    composed: Iterator[int] = field(default_factory=lambda: iter(range(MAX_COMPOSED)))
 
     def whole(self, schema: Schema, parts: Encoding, depth: int) -> Schema:
         """A body of parts: by name where it is an object, by position where it is a list."""
         found = meant(schema, self.definitions)
-        if not is_mapping(found) or depth > MAX_DEPTH:
+        if not is_mapping(found) or depth > MAX_DEPTH or (depth and next(self.composed, None) is None):
             return schema
         made = self._named(found, parts)
         if is_array(found, self.definitions):
@@ -144,15 +181,17 @@ class _View:
         return options[0] if len(options) == 1 else {"anyOf": options}
 
     def _named(self, found: dict[str, object], parts: Encoding) -> dict[str, object]:
-        properties = found.get("properties")
-        if not is_mapping(properties) or not parts.named:
-            return found
+        said, others = found.get("properties"), found.get("additionalProperties")
         changed = {
-            name: self.property(cast("Schema", properties[name]), encoding)
-            for name, encoding in parts.named.items()
-            if name in properties and not encoding.styled
+            name: self.property(cast("Schema", schema), parts.named.get(name, _BLANK))
+            for name, schema in (said.items() if is_mapping(said) else ())
+            # What an answer has in place of bytes is an artifact, also where nothing is said of how it is written.
+            if (name in parts.named or self.answer) and not parts.named.get(name, _BLANK).styled
         }
-        return {**found, "properties": {**properties, **changed}}
+        made = {**found, "properties": {**said, **changed}} if is_mapping(said) and changed else found
+        if self.answer and is_mapping(others) and others:
+            made = {**made, "additionalProperties": self.property(cast("Schema", others), _BLANK)}
+        return made
 
     def property(self, schema: Schema, encoding: Encoding) -> Schema:
         """A part for each item, where it is a list."""

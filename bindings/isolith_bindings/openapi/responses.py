@@ -63,7 +63,7 @@ def returns(answers: Iterable[Answer], method: str) -> Schema | None:
 
 def _type(media: Media) -> Schema:
     """What content of a media type becomes."""
-    if is_several(media):
+    if is_several(media) or media.named:
         return whole_schema(media)
     found = kind_of(media)
     if found in {"json", "form"}:

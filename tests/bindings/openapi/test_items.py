@@ -124,8 +124,10 @@ _PIECES = [
     b"--b", b"--b--", b"\r\n", b"\n", b"\r", b" ", b"Content-Type: ", b"application/json", b"text/plain; charset=idna", b"multipart/mixed; boundary=b",
     b"Content-Transfer-Encoding: base64\r\n", b"\xff", b"[", b"{}", b"data:", b"id:", b"\0", b"retry:9", b"\x1e", b"x", b":", b"X-Number: 7\r\n",
     b"Content-Disposition: x; filename*=utf-8''%ff\r\n", b"application/json-seq", b"text/event-stream",
+    b'Content-Disposition: form-data; name="a"\r\n', b"Content-Disposition: form-data; name*=utf-16''%ff\r\n", b"\r\n\r\n", b"1",
 ]  # fmt: skip
 _SAID: dict[str, object] = {"itemSchema": {}, "itemEncoding": {"contentType": "multipart/mixed", "headers": {"X-Number": {"schema": {"type": "integer"}}}, "itemEncoding": {}}}  # fmt: skip
+_NAMED: dict[str, object] = {"schema": {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}, "b": {"type": "string", "format": "binary"}}}}  # fmt: skip
 
 
 @settings(max_examples=300, deadline=None)
@@ -133,10 +135,8 @@ _SAID: dict[str, object] = {"itemSchema": {}, "itemEncoding": {"contentType": "m
 def test_whatever_comes_is_items_or_none(pieces: list[bytes], cut: bool, kind: Kind) -> None:
     """No answer of a stranger is an error of ours."""
     content = b"".join(pieces)
-    media = compiled(json.dumps(get(responses={"200": {"content": {"multipart/mixed": _SAID}}})).encode())
-    for told in (
-        MIXED,
-        {"lines": "application/jsonl", "records": "application/json-seq"}.get(kind, "text/event-stream"),
-    ):
+    sequence = {"lines": "application/jsonl", "records": "application/json-seq"}.get(kind, "text/event-stream")
+    for said, told in ((_SAID, MIXED), (_NAMED, MIXED), (_SAID, sequence)):
+        api = compiled(json.dumps(get(responses={"200": {"content": {"multipart/mixed": said}}})).encode())
         with contextlib.suppress(ValueError):
-            Items(media.operations[0].answers[0].media[0], cut=cut).read(content, told)
+            Items(api.operations[0].answers[0].media[0], api.definitions, cut=cut).read(content, told)
