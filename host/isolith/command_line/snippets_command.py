@@ -24,12 +24,13 @@ from isolith.command_line.request import read_data
 from isolith.errors import UsageError
 from isolith.journal.errors import UnknownEntry
 from isolith.json_form import to_json_text
+from isolith.snippets.differences import Difference, chosen_pair, compared
 from isolith.snippets.files import from_file, to_file
 from isolith.snippets.library import methods_of, schema_of
 from isolith.snippets.view import as_data
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from isolith.code_mode import CodeMode
     from isolith.journal.journal import Journal
@@ -81,7 +82,39 @@ def show(name: Name, *, version: Version = None, json: Json = False) -> None:
     terminal.write(f"calls: {', '.join(methods_of(snippet)) or 'nothing'}")
     terminal.write(f"input: {to_json_text(schema_of(snippet))}\n\n{snippet.description}\n\n{snippet.code}")
     if diff:
-        terminal.write(f"\n{diff}")
+        terminal.write("")
+        _write_diff(diff.splitlines())
+
+
+@app.command(epilog="Example: isolith snippets diff weekly_report 1 3")
+@guarded
+@journalled
+def diff(
+    name: Name,
+    old: Annotated[
+        int | None, typer.Argument(metavar="OLD", help="Against which.", show_default="the newest approved before it")
+    ] = None,
+    new: Annotated[
+        int | None, typer.Argument(metavar="NEW", help="Which version.", show_default="the newest that is not refused")
+    ] = None,
+    *,
+    json: Json = False,
+) -> None:
+    """Show what one version changes against another: its script, and what else a review is of."""
+    versions = _use(lambda code_mode: code_mode.snippets.find(name))
+    if not versions:
+        raise UnknownEntry(f"there is no snippet {name}: see `isolith snippets list`")
+    found = compared(*chosen_pair(versions, old, new))
+    terminal = command.terminal()
+    if json:
+        terminal.write(to_json_text(found.to_json()))
+        return
+    terminal.say(
+        f"{name}: version {found.new.version} ({_stands(found.new)}) against {found.old.version} ({_stands(found.old)})"
+    )
+    _write_diff(_lines(found))
+    if not found:
+        terminal.say("nothing has changed")
 
 
 @app.command(epilog="Example: isolith snippets propose 4f2a weekly_report --description 'The week of a team'")
@@ -276,10 +309,32 @@ def _told(snippet: Snippet, *, json: bool) -> None:
 
 
 def _line(snippet: Snippet) -> str:
-    by = f" by {snippet.reviewed_by}" if snippet.reviewed_by else ""
     first = snippet.description.splitlines()[0]
     tool = "  tool" if snippet.tool else ""
-    return f"{snippet.name}  {snippet.version}  {snippet.state}{by}{tool}  {first}"
+    return f"{snippet.name}  {snippet.version}  {_stands(snippet)}{tool}  {first}"
+
+
+def _stands(snippet: Snippet) -> str:
+    return f"{snippet.state} by {snippet.reviewed_by}" if snippet.reviewed_by else snippet.state
+
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan", "~": "yellow"}
+
+
+def _write_diff(lines: Iterable[str]) -> None:
+    terminal = command.terminal()
+    for line in lines:
+        terminal.coloured(line, _STYLES.get(line[:1], ""))
+
+
+def _lines(found: Difference) -> Iterator[str]:
+    """The diffs as they are, then what is no text."""
+    for part in (found.script, found.description, found.input_schema):
+        yield from part.splitlines()
+    if found.methods:
+        yield "methods that it may call (~ is another by its schemas):"
+        yield from found.methods
+    yield from found.marks
 
 
 async def _newest(journal: Journal, name: str, version: int | None, state: str) -> Snippet:

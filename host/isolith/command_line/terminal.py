@@ -71,6 +71,13 @@ class Terminal:
         self.out.file.write(f"{shown}\n")
         self.out.file.flush()
 
+    def coloured(self, text: str, style: str) -> None:
+        """One line of result, in a colour where a person looks at it."""
+        if self.out.is_terminal:
+            self.out.print(Text(visible(text), style), soft_wrap=True)
+        else:
+            self.write(text)
+
     def say(self, text: str, style: str = "") -> None:
         """One line beside the result."""
         self.err.print(Text(visible(text), style), soft_wrap=True)

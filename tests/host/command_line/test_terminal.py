@@ -42,6 +42,14 @@ def on_screen(outcome: Outcome) -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
+def test_a_line_in_a_colour_is_one_for_a_person_and_plain_for_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    screen, pipe = Screen(), io.StringIO()
+    for out in (screen, pipe):
+        Terminal(out, io.StringIO()).coloured("+[x]\x1b[2J", "green")
+    assert (screen.getvalue(), pipe.getvalue()) == ("\x1b[32m+[x]\\x1b[2J\x1b[0m\n", "+[x]\x1b[2J\n")
+
+
 def completed(value: object, **more: object) -> Outcome:
     return Outcome.model_validate({"execution_id": "e", "status": "completed", "value": value, **more})
 
