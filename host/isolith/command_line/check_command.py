@@ -12,19 +12,24 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import anyio.to_thread
+import typer
 
+from isolith.budgets import Budgets
 from isolith.code_mode import CodeMode
+from isolith.command_line import command
+from isolith.command_line.command import Configured, Connect, Json, PolicyName, TypesOption, guarded
 from isolith.command_line.hints import NOTHING_CONNECTED
+from isolith.command_line.request import read_script
 from isolith.json_form import to_json_form, to_json_text
 from isolith.outcome import Diagnostic
 from isolith.run.checking import diagnostic, look
 from isolith.run.foreign import not_a_script
 from isolith.run.fragments import fragment_hint
 from isolith.run.normalize import Prepared, prepare
-from isolith.run.type_checker import TypeChecker, Types, type_checker, types_of
+from isolith.run.type_checker import TypeChecker, Types, get_ready, type_checker, types_of
 from isolith.visible import visible
 from isolith_runtime.image.builder import open_store
 
@@ -75,6 +80,31 @@ class Checked:
             "errors": [to_json_form(error) for error in self.errors],
             "warnings": [to_json_form(warning) for warning in self.warnings],
         }
+
+
+@guarded
+def check(
+    scripts: Annotated[list[str], typer.Argument(metavar="SCRIPT...", help="Files, or - for stdin.")],
+    *,
+    specs: Connect = None,
+    configured: Configured = None,
+    policy: PolicyName = None,
+    types: TypesOption = "auto",
+    json: Json = False,
+) -> None:
+    """Say what is wrong with scripts without running them. Ends with 1 if one of them cannot work."""
+    config = command.read_configuration(configured)
+    decided = command.policy_of(policy, config)
+    sources = [(name, read_script(name, Budgets().script_bytes)) for name in scripts]
+    if specs or config:
+        get_ready(types)
+
+    async def use(connectors: list[Connector]) -> list[Checked]:
+        known = command.catalog_of(connectors, decided).connectors
+        return await check_all(sources, known, Budgets().script_bytes, types)
+
+    found = command.consulted(specs, config, use)
+    raise typer.Exit(answer(found, command.terminal(), json=json))
 
 
 async def check_script(

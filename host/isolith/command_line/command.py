@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec, TypeVar
 
 import typer
 
+from isolith.command_line.host_log import log_to_stderr
 from isolith.command_line.terminal import Terminal
 from isolith.configuration.config import ConfigFile, read_config, read_policy
 from isolith.configuration.connect import connect_all
@@ -87,6 +88,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        log_to_stderr()
         try:
             command(*args, **kwargs)
         except WRONG_USE as error:

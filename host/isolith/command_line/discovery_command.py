@@ -3,30 +3,116 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from pathlib import Path  # noqa: TC003 - Typer reads the annotations
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
+import typer
 from pydantic import BaseModel, ValidationError
 
+from isolith.command_line import command
+from isolith.command_line.command import Configured, Connect, Json, PolicyName, guarded
+from isolith.command_line.hints import NOTHING_CONNECTED
 from isolith.errors import UsageError
 from isolith.found import search_text
 from isolith.json_form import to_json_text
 from isolith.visible import visible
+from isolith_bindings.description import Detail  # noqa: TC001 - Typer reads the annotations
 from isolith_bindings.health import Health
-from isolith_bindings.listing import Listed, Listing
+from isolith_bindings.listing import DEFAULT_BUDGET, Listed, Listing
 from isolith_bindings.listing_changes import changes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Callable, Iterable
 
     from isolith.command_line.terminal import Terminal
     from isolith.json_form import JsonValue
     from isolith_bindings.catalog import Catalog
+    from isolith_bindings.connector import Connector
     from isolith_bindings.description import Description
-    from isolith_bindings.search import SearchPage
+    from isolith_bindings.search import Kind, SearchPage
 
-_MOST_TRIED = 200
-"""Tokens in which the names of some connectors always have room."""
+_T = TypeVar("_T")
+
+_MOST_TRIED = 20
+"""Tokens in which the number of connectors always has room."""
+
+
+@guarded
+def search(  # noqa: PLR0913 - one parameter a flag
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A few words, or a path; '' lists everything.")],
+    *,
+    specs: Connect = None,
+    configured: Configured = None,
+    policy: PolicyName = None,
+    connector: Annotated[str | None, typer.Option(metavar="NAME", help="Search in this connector only.")] = None,
+    kind: Annotated[str | None, typer.Option(help="connector, method, snippet or excluded.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", help="Results to print.")] = 10,
+    offset: Annotated[int, typer.Option(metavar="N", help="Results to leave out before them.")] = 0,
+    json: Json = False,
+) -> None:
+    """Find what can be called by what it does."""
+
+    def ask(catalog: Catalog) -> SearchPage:
+        return catalog.search(query, connector, cast("Kind | None", kind), limit, offset)
+
+    answer_search(_asked(specs, configured, policy, ask), command.terminal(), json=json)
+
+
+@guarded
+def describe(  # noqa: PLR0913 - one parameter a flag
+    targets: Annotated[
+        list[str], typer.Argument(metavar="TARGET...", help="connector, connector.method or connector.method.Type")
+    ],
+    *,
+    specs: Connect = None,
+    configured: Configured = None,
+    policy: PolicyName = None,
+    detail: Annotated[Detail, typer.Option(help="How much is said.")] = "full",
+    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens of the whole text.")] = None,
+    json: Json = False,
+) -> None:
+    """Say how connectors, methods, their types and snippets are used."""
+
+    def ask(catalog: Catalog) -> Description:
+        return catalog.describe(targets[0] if len(targets) == 1 else targets, detail, budget_tokens)
+
+    answer_describe(_asked(specs, configured, policy, ask), command.terminal(), json=json)
+
+
+@guarded
+def catalog(  # noqa: PLR0913 - one parameter a flag
+    *,
+    specs: Connect = None,
+    configured: Configured = None,
+    policy: PolicyName = None,
+    budget_tokens: Annotated[int, typer.Option(metavar="N", help="Tokens of the whole text.")] = DEFAULT_BUDGET,
+    pinned: Annotated[list[str] | None, typer.Option("--pin", metavar="PATH", help="Show it before others.")] = None,
+    since: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Print what has changed since `catalog --json` wrote this.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Print what a model is told of the connectors and their tools."""
+    before = read_listing(since) if since else None
+
+    def ask(catalog: Catalog) -> Listing:
+        return listing_of(catalog, budget_tokens, pinned or ())
+
+    listing = _asked(specs, configured, policy, ask)
+    answer_catalog(listing, command.terminal(), json=json, before=before)
+
+
+def _asked(specs: list[str] | None, configured: str | None, policy: str | None, ask: Callable[[Catalog], _T]) -> _T:
+    """An answer of the catalogue: what scripts may know of under the policy."""
+    config = command.read_configuration(configured)
+    decided = command.policy_of(policy, config)
+    if not specs and not config:
+        command.terminal().say(f"isolith: {NOTHING_CONNECTED}")
+
+    async def use(connectors: list[Connector]) -> _T:
+        return ask(command.catalog_of(connectors, decided))
+
+    return command.consulted(specs, config, use)
 
 
 def answer_search(page: SearchPage, terminal: Terminal, *, json: bool) -> None:

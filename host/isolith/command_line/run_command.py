@@ -1,27 +1,39 @@
-"""One script from the command line to its outcome: events on the way, Ctrl-C, three forms of answer."""
+"""`isolith run`: one script from the command line to its outcome; events on the way, Ctrl-C, three forms of answer."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from contextlib import contextmanager
+import sys
+from contextlib import contextmanager, redirect_stdout
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
 
+import typer
+
+from isolith.code_mode import CodeMode
+from isolith.command_line import command, kept_journal, kept_runs
+from isolith.command_line.command import Configured, Connect, Json, PolicyName, QuestionsOption, TypesOption, guarded
 from isolith.command_line.hints import hinted
+from isolith.command_line.request import Request, read_request
+from isolith.errors import UsageError
+from isolith.internal import internal_error
 from isolith.json_form import to_json_text
+from isolith.outcome import Outcome
+from isolith.run.checking import CheckMode  # noqa: TC001 - Typer reads the annotations
+from isolith.run.normalize import Prepared, prepare
+from isolith.run.supply import get_supply
 from isolith_bindings.policy import ungoverned
 from isolith_bindings.schema.quoting import MARK, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
 
-    from isolith.code_mode import CodeMode
-    from isolith.command_line.request import Request
     from isolith.command_line.terminal import Progress, Terminal
-    from isolith.outcome import Outcome
+    from isolith.configuration.config import ConfigFile
     from isolith.run.execution import Execution
     from isolith_bindings.connector import Connector
+    from isolith_runtime.engine import Variant
 
 
 _MAX_MESSAGE = 500
@@ -43,6 +55,91 @@ class Form(StrEnum):
     PRETTY = "pretty"
     JSON = "json"
     STREAM = "stream"
+
+
+@guarded
+@kept_journal.journalled
+def run(  # noqa: PLR0913 - one parameter a flag
+    script: Annotated[str | None, typer.Argument(help="The script: a file, or - for stdin.")] = None,
+    *,
+    code: Annotated[str | None, typer.Option("-c", metavar="CODE", help="The script itself.")] = None,
+    specs: Connect = None,
+    data: Annotated[str | None, typer.Option("--input", metavar="JSON|@FILE", help="What `input` is.")] = None,
+    json: Json = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Print events as they happen, one JSON a line.")] = False,
+    configured: Configured = None,
+    policy: PolicyName = None,
+    check: Annotated[CheckMode, typer.Option(help="What is done about a script that is wrong.")] = "strict",
+    types: TypesOption = "auto",
+    questions: QuestionsOption = "decline",
+    cpu_ms: Annotated[int | None, typer.Option(metavar="N", help="CPU time of the script.")] = None,
+    fuel: Annotated[int | None, typer.Option(metavar="N", help="Instructions, instead of CPU time.")] = None,
+    timeout: Annotated[float | None, typer.Option(metavar="SECONDS", help="From begin to end.")] = None,
+    memory_mb: Annotated[int | None, typer.Option(metavar="N", help="Memory of the script.")] = None,
+    max_calls: Annotated[int | None, typer.Option(metavar="N", help="Calls it may make.")] = None,
+    value_tokens: Annotated[int | None, typer.Option(metavar="N", help="How much of the value is shown.")] = None,
+    max_output_bytes: Annotated[int | None, typer.Option(metavar="N", help="How much of the value is kept.")] = None,
+) -> None:
+    """Run a script and print the value of its last expression."""
+    form, terminal, kept = _form(json=json, stream=stream), command.terminal(), kept_journal.chosen()
+    budgets = {
+        "cpu_ms": cpu_ms,
+        "fuel": fuel,
+        "wall_s": timeout,
+        "memory_mb": memory_mb,
+        "calls": max_calls,
+        "value_tokens": value_tokens,
+        "value_bytes": max_output_bytes,
+    }
+    config = command.read_configuration(configured)
+    request = read_request(script, code, data, _under(config, budgets))
+    terminal.flags = kept.flags
+    try:
+        code_mode = CodeMode(
+            command.connectors_of(specs, config),
+            policy=command.policy_of(policy, config),
+            ceilings=config.config.granted if config else None,
+            journal=kept.url if specs or config or kept.flags else None,
+            origin=kept_runs.origin_of(specs, configured, policy, pause=questions == "pause"),
+            link_key=kept_journal.link_key,
+            tend=False,
+            check=check,
+            types=types,
+            reverts=config.config.reverts if config else None,
+            questions="pause" if questions == "pause" else None,
+        )
+        with redirect_stdout(sys.stderr), terminal.progress() as progress:  # what a connector prints is no answer
+            _prepare_image(request, progress)
+            outcome = asyncio.run(run_script(code_mode, request, terminal, form, progress))
+    except (*command.WRONG_USE, BrokenPipeError):
+        raise
+    except Exception as error:  # noqa: BLE001 - who reads JSON gets JSON for a bug of ours, too
+        outcome = Outcome(execution_id="", status="failed", error=internal_error(error))
+        answer(outcome, terminal, form)
+    raise typer.Exit(outcome.exit_code)
+
+
+def _form(*, json: bool, stream: bool) -> Form:
+    if json and stream:
+        raise UsageError("both `--json` and `--stream` are given: keep one")
+    return Form.JSON if json else Form.STREAM if stream else Form.PRETTY
+
+
+def _under(config: ConfigFile | None, budgets: dict[str, float | None]) -> dict[str, float | None]:
+    """The budgets of the configuration, and above them those that were asked for."""
+    given = config.config.budgets if config else None
+    below: dict[str, float | None] = given.model_dump(exclude_unset=True) if given else {}
+    return below | {name: value for name, value in budgets.items() if value is not None}
+
+
+def _prepare_image(request: Request, progress: Progress) -> None:
+    """Have the image before the script starts, so that a person sees it being built and Ctrl-C ends that.
+
+    What is no script needs none.
+    """
+    if isinstance(prepare(request.script, request.budgets.script_bytes), Prepared):
+        variant: Variant = "epoch" if request.budgets.fuel is None else "fuel"
+        get_supply(variant, progress=lambda stage, done: progress.show(f"{stage} {done:.0%}"))
 
 
 async def run_script(

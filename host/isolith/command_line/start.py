@@ -7,8 +7,6 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from isolith.run.type_checker import get_ready
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     if will_check(sys.argv[1:]):
-        get_ready("auto")
+        import_module("isolith.run.type_checker").get_ready("auto")
     import_module("isolith.command_line.cli").main()
 
 

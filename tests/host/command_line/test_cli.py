@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from isolith.budgets import Budgets
-from isolith.command_line import cli, image_command
+from isolith.command_line import cli, doctor_command, image_command, run_command
 from isolith.outcome import Diagnostic, Kind, Outcome, outcome_schema
 from isolith_runtime.image.cache import ImageInfo
 from isolith_runtime.image.doctor import Finding
@@ -94,8 +94,8 @@ def no_supply(_variant: str, *, progress: object) -> None:
 @pytest.fixture
 def code_mode(monkeypatch: pytest.MonkeyPatch) -> CodeMode:
     fake = CodeMode()
-    monkeypatch.setattr(cli, "CodeMode", fake)
-    monkeypatch.setattr(cli, "get_supply", no_supply)
+    monkeypatch.setattr(run_command, "CodeMode", fake)
+    monkeypatch.setattr(run_command, "get_supply", no_supply)
     return fake
 
 
@@ -368,8 +368,8 @@ def test_the_image_is_looked_at_and_removed(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_doctor_says_what_mends_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     findings = [Finding("python", ok=True, detail="3.13"), Finding("image", ok=False, detail="none", mend="build it")]
-    monkeypatch.setattr(cli, "open_store", Store)
-    monkeypatch.setattr(cli, "examine", lambda _store: findings)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    monkeypatch.setattr(doctor_command, "open_store", Store)
+    monkeypatch.setattr(doctor_command, "examine", lambda _store: findings)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     result = isolith("doctor")
     assert result.exit_code == 1
     assert result.stdout == "ok       python: 3.13\nmissing  image: none\n         build it\n"

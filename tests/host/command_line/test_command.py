@@ -10,7 +10,7 @@ from tests.host.command_line.test_cli import CodeMode, no_supply
 from typer.testing import CliRunner
 
 from isolith.budgets import CEILINGS, Budgets, HostPolicy
-from isolith.command_line import cli, command
+from isolith.command_line import cli, command, run_command
 from isolith.configuration.variables import Input
 from isolith.errors import UsageError
 from isolith_bindings.policy import Policy
@@ -19,8 +19,8 @@ from isolith_bindings.policy import Policy
 @pytest.fixture
 def code_mode(monkeypatch: pytest.MonkeyPatch) -> CodeMode:
     fake = CodeMode()
-    monkeypatch.setattr(cli, "CodeMode", fake)
-    monkeypatch.setattr(cli, "get_supply", no_supply)
+    monkeypatch.setattr(run_command, "CodeMode", fake)
+    monkeypatch.setattr(run_command, "get_supply", no_supply)
     return fake
 
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from isolith.command_line import cli, start
+from isolith.run import type_checker
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def test_a_check_has_its_type_checker_get_ready_meanwhile(
     done: list[str] = []
     monkeypatch.delenv("ISOLITH_CONFIG", raising=False)
     monkeypatch.setattr(sys, "argv", ["isolith", *arguments])
-    monkeypatch.setattr(start, "get_ready", done.append)
+    monkeypatch.setattr(type_checker, "get_ready", done.append)
     monkeypatch.setattr(cli, "main", lambda: done.append("main"))
     start.main()
     assert done == [*["auto"] * begins, "main"]
