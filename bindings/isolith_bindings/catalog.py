@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Protocol, get_args, runtime_checkable
 
 from isolith_bindings import names
 from isolith_bindings.availability import may_change
-from isolith_bindings.connector import Connector, Method, offered
 from isolith_bindings.describe import (
     BUDGETS,
     Description,
@@ -25,6 +24,7 @@ from isolith_bindings.describe import (
 from isolith_bindings.errors import CallError, NameCollision
 from isolith_bindings.listing import DEFAULT_BUDGET, Listing, list_all
 from isolith_bindings.observations import Observations
+from isolith_bindings.offering import offering
 from isolith_bindings.policy import ungoverned
 from isolith_bindings.rendering import one_of
 from isolith_bindings.search import SNIPPETS, Hit, Kind, Scope, SearchIndex, SearchPage, Snippet, exact
@@ -32,6 +32,8 @@ from isolith_bindings.targets import Targets, no_such_type, other
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from isolith_bindings.connector import Connector, Method
 
 MAX_LIMIT = 50
 """Results of one page."""
@@ -83,17 +85,16 @@ class Catalog:
 
     def capabilities(self) -> dict[str, list[str]]:
         """The Python names that scripts are given: of each connector, its methods. Without what is denied."""
-        return {name: list(offered(connector)) for name, connector in self.connectors.items()}
+        return {name: list(offering(connector).methods) for name, connector in self.connectors.items()}
 
     def granted(self) -> dict[str, dict[str, object]]:
-        """The capabilities as the guest takes them: `{connector: {"methods": [...], "aliases": {...}}}`.
+        """The capabilities as the guest takes them: `{connector: {"methods": "a b", "aliases": '{"A": "a"}'}}`.
 
-        `aliases` maps other spellings to Python names: original names for one, see `names.aliases`. `"open": True` is
-        there where it may change under way, so that a name which is not among these is asked for all the same.
+        `"aliases"` is left out where there are none. `"open": True` is there where the connector may change under way,
+        so that a name which is not among these is asked for all the same.
         """
         return {
-            name: {"methods": methods, "aliases": _aliases(self.connectors[name]), **_openness(self.connectors[name])}
-            for name, methods in self.capabilities().items()
+            name: {**offering(connector).granted, **_openness(connector)} for name, connector in self.connectors.items()
         }
 
     def search(
@@ -247,10 +248,6 @@ class Catalog:
 
 def _openness(connector: Connector) -> dict[str, object]:
     return {"open": True} if may_change(connector) else {}
-
-
-def _aliases(connector: Connector) -> dict[str, str]:
-    return names.aliases(connector.name, {name: method.original for name, method in offered(connector).items()})
 
 
 def _page(found: list[Hit], limit: int, offset: int) -> SearchPage:

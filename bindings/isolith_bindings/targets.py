@@ -143,6 +143,9 @@ def _naming(connector: Connector, type_name: str) -> Method | None:
 
 
 def _known(connector: Connector, name: str) -> Method | None:
+    exact = connector.methods.get(name)
+    if exact is not None:
+        return exact  # as most calls say it: the others are not looked through
     known = _originals(connector.methods)
     found = names.resolve(name, known)
     if found is None:

@@ -86,7 +86,7 @@ class Scripts:
         first: dict[str, object] = {
             "source": source,
             "input": given,
-            "connectors": {name: {"methods": list(m), "aliases": {}} for name, m in (connectors or {}).items()},
+            "connectors": {name: {"methods": " ".join(m)} for name, m in (connectors or {}).items()},
             "snippets": [],
             "limits": {"calls": 200, "wall_s": 60},
             "seed": 1,

@@ -16,6 +16,7 @@ import psutil
 
 from isolith import CodeMode, connector
 from isolith.run.supply import get_supply
+from isolith_bindings.testing import RecordingConnector
 from isolith_runtime.isolate import Isolate
 
 # By name, because type checkers run without the extra `benchmark`.
@@ -40,6 +41,9 @@ CALLS = {
     "100 parallel calls": "import asyncio\nlen(await asyncio.gather(*[demo.get(i=i) for i in range(100)]))",
 }
 
+MANY = (1_000, 10_000)
+"""Tools that are connected and not used."""
+
 Once = Callable[[], Awaitable[object]]
 
 
@@ -50,6 +54,13 @@ class Demo:
     async def get(self, i: int) -> int:
         """Give back what was given."""
         return i
+
+
+async def beside_many(tools: int) -> float:
+    """The median of `1 + 1`, in milliseconds, beside so many tools in one connector, none of which it uses."""
+    named = {f"get_the_{position}th_thing": position for position in range(tools)}
+    async with CodeMode(connectors=[RecordingConnector("many", named)]) as code_mode:
+        return await median_ms(lambda: code_mode.execute("1 + 1"), 60)
 
 
 async def get(i: int) -> int:
@@ -134,7 +145,10 @@ async def compare(peer: Peer | None) -> None:
         async def theirs(script: str, runs: int) -> float | None:
             return None if peer is None else await median_ms(peer.once(script), runs)
 
-        row("fresh isolate, 1 + 1", await median_ms(ours("1 + 1"), 60), await theirs("1 + 1", 60), "monty")
+        alone = await median_ms(ours("1 + 1"), 60)
+        row("fresh isolate, 1 + 1", alone, await theirs("1 + 1", 60), "monty")
+        for tools in MANY:
+            row(f"beside {tools:,} tools", await beside_many(tools), alone, "1 tool")
         for name, script in CALLS.items():
             row(name, await median_ms(ours(script), 20), await theirs(script, 20), "monty")
         for name, script in CPU.items():

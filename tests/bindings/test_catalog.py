@@ -98,8 +98,8 @@ def test_two_connectors_of_one_name() -> None:
 def test_what_scripts_are_given() -> None:
     assert CATALOG.capabilities() == {"crm": ["list_contacts", "merge"], "billing": ["get_invoice"]}
     assert CATALOG.granted() == {
-        "crm": {"methods": ["list_contacts", "merge"], "aliases": {}},
-        "billing": {"methods": ["get_invoice"], "aliases": {"get-invoice": "get_invoice"}},
+        "crm": {"methods": "list_contacts merge"},
+        "billing": {"methods": "get_invoice", "aliases": '{"get-invoice": "get_invoice"}'},
     }
 
 

@@ -96,7 +96,7 @@ def test_aliases_leave_out_the_connectors_name_and_what_is_unclear() -> None:
 
 def test_a_tool_that_repeats_its_connector_is_reached_without() -> None:
     catalog = Catalog([RecordingConnector("slack", {"slack_post_message": 1})])
-    assert catalog.granted()["slack"]["aliases"] == {"post_message": "slack_post_message"}
+    assert catalog.granted()["slack"]["aliases"] == '{"post_message": "slack_post_message"}'
     assert catalog.describe("slack.postMessage").path == "slack.slack_post_message"
 
 

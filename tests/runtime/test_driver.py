@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 START: dict[str, object] = {
     "input": None,
-    "connectors": {"crm": {"methods": ["get"], "aliases": {}}},
+    "connectors": {"crm": {"methods": "get"}},
     "snippets": [],
     "limits": {"calls": 10_000},
     "seed": 1,

@@ -87,7 +87,7 @@ def started(source: str) -> str:
         {
             "source": source,
             "input": None,
-            "connectors": {"crm": {"methods": ["get"], "aliases": {}}},
+            "connectors": {"crm": {"methods": "get"}},
             "snippets": [],
             "limits": {"calls": 200, "wall_s": 60},
             "seed": 7,

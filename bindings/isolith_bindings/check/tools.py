@@ -5,27 +5,24 @@ An index is made for the connectors that a script names and no others.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from isolith_bindings import names
 from isolith_bindings.availability import may_change, why_absent
 from isolith_bindings.closest import closest
-from isolith_bindings.connector import Connector, Method, offered
+from isolith_bindings.offering import Offering, guest_fold, offering
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_SEPARATORS = re.compile(r"[\W_]+")
+    from isolith_bindings.connector import Connector, Method
+
 VARIANTS = ("raw", "pages")
 _MAX_NAME = 100
 _MAX_LISTED = 20
 _MAX_MEANT = 3
-_MAX_KEPT = 32
-"""Connectors whose spellings are kept from one check to the next."""
 _MAX_NEAREST = 20
 """Misspelt names of one connector for which the nearest are looked for: each costs half a millisecond of a thousand."""
 
@@ -46,38 +43,39 @@ class Index:
     """The methods of one connector, under every spelling."""
 
     name: str
-    methods: Mapping[str, Method]
+    offering: Offering
     changing: bool = False
     """Whether there may be other methods by the time of a call: what is not known now is then not certainly wrong."""
     _said: dict[str, Missing] = field(default_factory=dict[str, Missing])
 
     @property
+    def methods(self) -> Mapping[str, Method]:
+        """By Python name, without the denied."""
+        return self.offering.methods
+
+    @property
     def exact(self) -> Mapping[str, str]:
         """The Python name by each spelling that is granted, its own first."""
-        return self._spellings[0]
+        return self.offering.exact
 
     @property
     def folded(self) -> Mapping[str, str]:
         """The Python name by folded spelling; empty for that of several methods, which only exact ones tell apart."""
-        return self._spellings[1]
-
-    @cached_property
-    def _spellings(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        return _spellings(self.name, tuple((name, method.original) for name, method in self.methods.items()))
+        return self.offering.folded
 
     def resolve(self, path: str) -> str | None:
         """The Python name of the method that a spelling means."""
         if path in self.methods:
             return path
-        return self.exact.get(path) or self.folded.get(_fold(path)) or None
+        return self.exact.get(path) or self.folded.get(guest_fold(path)) or None
 
     def is_ambiguous(self, path: str) -> bool:
         """Whether several methods are spelt like this."""
-        return path not in self.exact and self.folded.get(_fold(path)) == ""
+        return path not in self.exact and self.folded.get(guest_fold(path)) == ""
 
     def has_prefix(self, path: str) -> bool:
         """Whether names go on behind this one, as in `repos.issues.list`."""
-        prefix = _fold(path)
+        prefix = guest_fold(path)
         return any(spelling.startswith(prefix) and spelling != prefix for spelling in self.folded)
 
     def missing(self, path: str) -> Missing:
@@ -111,7 +109,7 @@ class Toolbox:
         """The methods of a connector, without the denied."""
         if connector not in self._indexes:
             found = self.connectors[connector]
-            self._indexes[connector] = Index(connector, offered(found), self._may_change(found))
+            self._indexes[connector] = Index(connector, offering(found), self._may_change(found))
         return self._indexes[connector]
 
     def _may_change(self, connector: Connector) -> bool:
@@ -125,7 +123,7 @@ class Toolbox:
         """The connector that a spelling means."""
         if name in self.connectors:
             return name
-        alike = [known for known in self.connectors if _fold(known) == _fold(name)]
+        alike = [known for known in self.connectors if guest_fold(known) == guest_fold(name)]
         return alike[0] if len(alike) == 1 else None
 
     def meant(self, name: str) -> list[str]:
@@ -146,7 +144,7 @@ class Toolbox:
 
     def missing(self, name: str) -> Missing:
         """What the run says of a connector that is not there."""
-        close = self.meant(name) or _nearest(name, {_fold(known): known for known in self.connectors})
+        close = self.meant(name) or _nearest(name, {guest_fold(known): known for known in self.connectors})
         if close:
             hint = f"did you mean {_either(close)}?"
         else:
@@ -155,29 +153,10 @@ class Toolbox:
         return Missing(f"there is no connector {name!r} in this run", hint, name)
 
 
-@lru_cache(_MAX_KEPT)
-def _spellings(connector: str, methods: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Those of methods, by their Python and original names: exact ones, and folded. The same from run to run."""
-    exact = {**{name: name for name, _ in methods}, **names.aliases(connector, dict(methods))}
-    folded: dict[str, str] = {}
-    for spelling, name in exact.items():
-        key = _fold(spelling)
-        if folded.setdefault(key, name) != name:
-            folded[key] = ""
-    return exact, folded
-
-
-def _fold(name: str) -> str:
-    """As the guest folds: what all spellings of a name have in common."""
-    if name.isascii():
-        return names.fold(name)
-    return _SEPARATORS.sub("", name.casefold())
-
-
 def _nearest(name: str, folded: Mapping[str, str]) -> list[str]:
     """Up to three names that look like this one, as the run finds them."""
     likely = [key for key, candidate in folded.items() if candidate]
-    return list(dict.fromkeys(folded[match] for match in closest(_fold(name[:_MAX_NAME]), likely, 3, 0.6)))
+    return list(dict.fromkeys(folded[match] for match in closest(guest_fold(name[:_MAX_NAME]), likely, 3, 0.6)))
 
 
 def _either(paths: Iterable[str]) -> str:

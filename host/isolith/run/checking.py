@@ -20,7 +20,7 @@ from isolith.outcome import Diagnostic
 from isolith.run.normalize import Refused
 from isolith.run.type_checker import RUN_TIMEOUT_S, type_checker, types_of
 from isolith_bindings.check import Finding, Report, check, signature
-from isolith_bindings.connector import offered
+from isolith_bindings.offering import offering
 from isolith_runtime.threads import GuestThreads
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Checking:
         """That of a method, which the guest does not know: there are names there and nothing else."""
         name, _, path = tool.partition(".")
         connector = self._connectors.get(name)
-        method = offered(connector).get(path) if connector is not None else None
+        method = offering(connector).methods.get(path) if connector is not None else None
         return signature(method, tool) if method is not None else None
 
 

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from isolith_bindings.availability import why_absent
-from isolith_bindings.connector import offered
 from isolith_bindings.errors import BindingError, CallError
+from isolith_bindings.offering import offering
 from isolith_bindings.policy import ungoverned
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ async def _known(connector: Connector, patience_s: float) -> bool:
 def may_ask(connectors: Iterable[Connector], policy: Policy) -> bool:
     """Whether a person may have to be asked about a call of these, of what is not known yet as well."""
     every = list(connectors)
-    if any(method.policy == "ask" for connector in every for method in offered(connector).values()):
+    if any(offering(connector).asks for connector in every):
         return True
     asks = policy.preset != "trusted" or any(rule.action == "ask" for rule in policy.rules)
     return asks and any(isinstance(ungoverned(connector), Lazy) for connector in every)

@@ -10,8 +10,8 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from isolith_bindings.connector import offered
 from isolith_bindings.names import GUEST_GLOBALS
+from isolith_bindings.offering import offering
 from isolith_bindings.provenance import is_native
 from isolith_bindings.schema.stubs import PRELUDE, Subject, stub
 
@@ -48,7 +48,7 @@ def files(text: str, connectors: Mapping[str, Connector], *, synchronous: bool) 
     yield "__isolith.pyi", "\n".join(["from typing import Any", *imports, *known, error, ""])
     yield SCRIPT, f"{FIRST}{text}"
     for name in named:
-        methods = [method for method in offered(connectors[name]).values() if method.name in words]
+        methods = [method for method in offering(connectors[name]).methods.values() if method.name in words]
         native = is_native(connectors[name])
         yield f"{name}.pyi", _module(name, methods)
         for method in methods:

@@ -297,7 +297,7 @@ class Connector:
     def __getattr__(self, name: str) -> Method:
         if name.startswith("__"):
             raise AttributeError(name)
-        if self._names.asked(name) is None and not self._names.has_prefix(name):
+        if not self._names.leads(name):
             raise _unknown(self._name, name, self._names)
         return Method(self._caller, self._name, self._names, name)
 
@@ -392,9 +392,6 @@ def _one_mapping(tool: str, arguments: tuple[object, ...], named: dict[str, obje
     return dict(first)
 
 
-def connectors_for(caller: Caller, granted: dict[str, dict[str, object]]) -> dict[str, Connector]:
-    """The connectors of a run from what the host granted: `{name: {"methods": [...], "aliases": {...}, "open"?}}`."""
-    return {
-        name: Connector(caller, name, Names(parts["methods"], parts["aliases"], open="open" in parts))  # type: ignore[arg-type]
-        for name, parts in granted.items()
-    }
+def connectors_for(caller: Caller, granted: dict[str, dict[str, Any]]) -> dict[str, Connector]:
+    """The connectors of a run, from what the host granted: the arguments of `Names` by connector."""
+    return {name: Connector(caller, name, Names(**parts)) for name, parts in granted.items()}

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import json
+from functools import cached_property
 
 _MAX_NAME = 100
+_SEPARATORS = {place: None for place in range(128) if not chr(place).isalnum()}
 
 
 def fold(name: str) -> str:
     """What all spellings of a name that a model is likely to try have in common."""
+    if name.isascii():
+        return name.lower().translate(_SEPARATORS)
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
@@ -20,30 +25,58 @@ def nearest(name: str, names: list[str]) -> list[str]:
 
 
 class Names:
-    """The methods of one connector under every spelling. `aliases` maps an original name to the Python one.
+    """The methods of one connector under every spelling; read when a script first looks for one.
 
-    `open`: there may be others by the time of a call, so that a name which is not known is for the host to judge.
+    `methods` are Python names with a space between; `aliases` is a JSON object of other spellings and the Python names
+    they stand for. `open`: there may be others by the time of a call, so that a name which is not known is for the
+    host to judge.
     """
 
-    def __init__(self, methods: list[str], aliases: dict[str, str], *, open: bool = False) -> None:  # noqa: A002 - a word
-        self.methods = methods
+    def __init__(self, methods: str, aliases: str = "{}", *, open: bool = False) -> None:  # noqa: A002 - a word
+        self._methods, self._aliases = f" {methods} ", aliases
         self.open = open
-        self.exact = {**{method: method for method in methods}, **aliases}
-        self.folded: dict[str, str] = {}
-        for method in self.exact:
-            known = self.folded.setdefault(fold(method), self.exact[method])
-            if known != self.exact[method]:
-                self.folded[fold(method)] = ""  # two methods share it: only exact spellings tell them apart
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """The Python names."""
+        return self._methods.split()
+
+    @cached_property
+    def exact(self) -> dict[str, str]:
+        """The Python name by each spelling that is granted."""
+        return {**dict(zip(self.methods, self.methods, strict=True)), **json.loads(self._aliases)}
+
+    @cached_property
+    def folded(self) -> dict[str, str]:
+        """The Python name by folded spelling; empty where several share it: only exact spellings tell them apart."""
+        folded: dict[str, str] = {}
+        for spelling, method in self.exact.items():
+            key = fold(spelling)
+            if folded.setdefault(key, method) != method:
+                folded[key] = ""
+        return folded
 
     def resolve(self, name: str) -> str | None:
         """The method's Python name, or None."""
+        if self._is_method(name):
+            return name
         return self.exact.get(name) or self.folded.get(fold(name)) or None
 
     def asked(self, name: str) -> str | None:
         """What the host is asked for by this name; None where it is certain that there is none."""
         return self.resolve(name) or (name if self.open else None)
 
+    def leads(self, name: str) -> bool:
+        """Whether this is a method, or the beginning of a dotted name, as far as is known."""
+        return self._is_method(name) or self.has_prefix(name) or self.asked(name) is not None
+
     def has_prefix(self, prefix: str) -> bool:
         """Whether names go on behind this one, as in `repos.issues.list`."""
+        if f" {prefix}." in self._methods:
+            return True
         folded = fold(prefix)
         return any(name.startswith(folded) and name != folded for name in self.folded)
+
+    def _is_method(self, name: str) -> bool:
+        """Whether this is a Python name itself: nothing is made of thousands of names to find one."""
+        return f" {name} " in self._methods and " " not in name

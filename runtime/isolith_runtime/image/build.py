@@ -125,7 +125,7 @@ def _rehearse(guest: BootedGuest, step: int, script: str) -> None:
     start: dict[str, object] = {
         "source": script,
         "input": None,
-        "connectors": {"demo": {"methods": ["method"], "aliases": {}}},
+        "connectors": {"demo": {"methods": "method"}},
         "snippets": [],
         "limits": {"calls": 1, "wall_s": 1},
         "seed": 0,
