@@ -106,10 +106,10 @@ class Checker:
     def _made_for_answer(self, operation_id: str, status: str, media_type: str) -> Validator:
         answer = next(item for item in self._operations[operation_id].answers if item.status == status)
         media = next(item for item in answer.media if item.type == media_type)
-        return self._whole(whole_schema(media))
+        return self._whole(whole_schema(media), contents=True)
 
-    def _whole(self, schema: Schema) -> Validator:
-        return Validator(closed(schema, self._api.definitions, self._api.uses))
+    def _whole(self, schema: Schema, *, contents: bool = False) -> Validator:
+        return Validator(closed(schema, self._api.definitions, self._api.uses), contents=contents)
 
 
 def properties_of(operation: Operation) -> dict[str, Schema]:

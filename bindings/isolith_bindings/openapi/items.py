@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.openapi import sequences
 from isolith_bindings.openapi.bodies import kind_of
 from isolith_bindings.openapi.media import SEQUENCES, kind, text_of
+from isolith_bindings.openapi.parts import composing, is_no_text
 from isolith_bindings.openapi.received import Received
 from isolith_bindings.openapi.responses import is_several
+from isolith_bindings.openapi.schemas import meant
+from isolith_bindings.openapi.tree import is_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +49,29 @@ class Items:
     def read(self, content: bytes, told: str) -> list[object] | Sorted:
         """All of them. Raises ValueError and RecursionError for what is not what it says it is."""
         if kind(told) != "multipart" or self.media is None:
-            return sequences.read(kind(told), text_of(content, told), cut=self.cut)
+            found = sequences.read(kind(told), text_of(content, told), cut=self.cut)
+            return [_opened(each) for each in found] if self._has_data() else found
         received = Received(self.definitions, cut=self.cut)
         read = received.named if self.media.named else received.listed
         return read(content, told, self.media)
+
+    def _has_data(self) -> bool:
+        """Whether the document has events whose data are no text: some say the type of the JSON that is in there."""
+        if self.media is None or kind_of(self.media) != "events":
+            return False
+        whole = meant(self.media.schema, self.definitions)
+        each = whole if self.media.stream or not is_mapping(whole) else cast("Schema | None", whole.get("items"))
+        said = [cast("dict[str, Schema]", one.get("properties") or {}) for one in composing(each, self.definitions)]
+        data = [one["data"] for one in said if "data" in one]
+        return bool(data) and all(is_no_text(one, self.definitions) for one in data)
+
+
+def _opened(event: object) -> object:
+    """An event with the JSON in its data in place of the text; what is no JSON stays text."""
+    data = event.get("data") if is_mapping(event) else None
+    if not is_mapping(event) or not isinstance(data, str):
+        return event
+    try:
+        return {**event, "data": cast("object", json.loads(data))}
+    except (ValueError, RecursionError):
+        return event

@@ -6,12 +6,14 @@ content alone. Pure.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.openapi.media import Kind, is_range, kind
 from isolith_bindings.openapi.model import Encoding
-from isolith_bindings.openapi.schemas import is_array, meant
+from isolith_bindings.openapi.schemas import is_array, meant, texts
 from isolith_bindings.openapi.tree import is_list, is_mapping
 
 if TYPE_CHECKING:
@@ -49,19 +51,39 @@ def is_binary(schema: Schema | None) -> bool:
 def properties(schema: Schema | None, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
     """What a schema says of each property, also in the parts that it is composed of."""
     found: dict[str, Schema] = {}
-    waiting, seen = [(schema, 0)], set[int]()
+    for each in composing(schema, definitions):
+        own = each.get("properties")
+        found = {**cast("dict[str, Schema]", own if is_mapping(own) else {}), **found}
+    return found
+
+
+def composing(schema: Schema | None, definitions: Mapping[str, Schema]) -> Iterator[dict[str, object]]:
+    """The schema itself, and those that it is composed of, each once; references followed."""
+    waiting, seen = deque([(schema, 0)]), set[int]()
     while waiting:
-        each, depth = waiting.pop(0)
+        each, depth = waiting.popleft()
         one = meant(each, definitions)
         if not is_mapping(one) or id(one) in seen or depth > MAX_DEPTH:
             continue
         seen.add(id(one))
-        own = one.get("properties")
-        found = {**cast("dict[str, Schema]", own if is_mapping(own) else {}), **found}
+        yield one
         for keyword in _COMPOSED:
             options = one.get(keyword)
             waiting += [(cast("Schema", option), depth + 1) for option in options] if is_list(options) else []
-    return found
+
+
+def is_no_text(schema: Schema | None, definitions: Mapping[str, Schema]) -> bool:
+    """Whether a schema says for certain that no text fits it."""
+    found = meant(schema, definitions)
+    if not is_mapping(found):
+        return False
+    if "type" in found:
+        return "string" not in (found["type"], *texts(found["type"]))
+    options = [each for keyword in ("anyOf", "oneOf") if is_list(each := found.get(keyword))]
+    alternatives = [meant(cast("Schema", each), definitions) for each in chain.from_iterable(options)]
+    return bool(alternatives) and all(
+        is_mapping(each) and "type" in each and is_no_text(each, definitions) for each in alternatives
+    )
 
 
 def additional(schema: Schema | None, definitions: Mapping[str, Schema]) -> Schema | None:

@@ -14,6 +14,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
 from isolith_bindings.schema.applicators import APPLIED, LAST
+from isolith_bindings.schema.contents import content
 from isolith_bindings.schema.keywords import ALONE
 from isolith_bindings.schema.patterns import Clock, Patterns
 from isolith_bindings.schema.values import key
@@ -83,10 +84,16 @@ class Dialect:
 
 
 class Evaluation:
-    """The state of one evaluation. `unknown` counts the places that could not be decided."""
+    """The state of one evaluation. `unknown` counts the places that could not be decided.
 
-    def __init__(self, dialect: Dialect, patterns: Patterns, enums: dict[int, frozenset[Hashable]]) -> None:
+    `contents`: JSON that stands as text in the value is read, and checked as well.
+    """
+
+    def __init__(
+        self, dialect: Dialect, patterns: Patterns, enums: dict[int, frozenset[Hashable]], *, contents: bool = False
+    ) -> None:
         self.dialect = dialect
+        self._contents = contents
         self.unknown = 0
         self.spent = 0
         self._patterns = patterns
@@ -171,6 +178,8 @@ class Evaluation:
                 found.problems.extend((at.path, message) for message in ALONE[name](self, says, value, schema))
             elif name in APPLIED:
                 APPLIED[name](self, says, value, schema, at, found)
+            elif name == "contentMediaType" and self._contents:
+                content(self, says, value, schema, at, found)
 
     def _resolver(self, at: At, schema: object) -> SchemaResolver:
         if isinstance(schema, Mapping) and ("$id" in schema or "id" in schema):

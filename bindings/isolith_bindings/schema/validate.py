@@ -40,10 +40,13 @@ class Problem:
 class Validator:
     """One schema. It is copied at once, so that what happens to it later changes nothing, and read when first needed.
 
+    `contents`: JSON that stands as text in a value is checked against its `contentSchema`.
+
     Safe to use from several threads. Never raises, whatever the schema and the value are.
     """
 
-    def __init__(self, schema: JsonSchema | bool) -> None:  # noqa: FBT001 - true and false are schemas
+    def __init__(self, schema: JsonSchema | bool, *, contents: bool = False) -> None:  # noqa: FBT001 - true and false are schemas
+        self._contents = contents
         self._patterns = Patterns()
         self._enums: dict[int, frozenset[Hashable]] = {}
         self._unreadable: str | None = None
@@ -67,7 +70,7 @@ class Validator:
         """What is wrong with the value: nothing, or the first few things."""
         if not self.usable:
             return []
-        run = Evaluation(self._read.dialect, self._patterns, self._enums)
+        run = Evaluation(self._read.dialect, self._patterns, self._enums, contents=self._contents)
         try:
             found = run.check(value, self._schema, At(self._resolver))
         except RecursionError:
