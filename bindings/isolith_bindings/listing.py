@@ -141,7 +141,8 @@ def _heads(listed: tuple[Listed, ...], budget: int, count: Count) -> _Heads:
     """The most that can be said of the connectors within the budget, where their purposes do not fit."""
     without_purpose = "".join(each.head(None, purpose=False) for each in listed)
     names = ", ".join(f"{each.name} ({len(each.lines):,})" for each in listed)
-    for text in (f"{_first_line(listed, 0)}{without_purpose}", f"Connectors and their tools: {names}\n"):
+    total = sum(len(each.lines) for each in listed)
+    for text in (f"{_first_line(listed, total, 0)}{without_purpose}", f"Connectors and their tools: {names}\n"):
         spent = count(text)
         if spent <= budget:
             return _Heads(text, spent)
@@ -149,23 +150,32 @@ def _heads(listed: tuple[Listed, ...], budget: int, count: Count) -> _Heads:
 
 
 def _fewer(listed: tuple[Listed, ...], budget: int, count: Count) -> _Heads:
-    """As many names as fit, by halves: the text grows with their number."""
-    low, high, best = 0, len(listed), _Heads("", 0, len(listed))
+    """As many names as fit: all, else by halves, for the text grows with their number; else how many there are."""
+    every = len(listed)
+    low, high, best = 1, every - 1, _heads_of(listed, every, count)
+    if best.tokens <= budget:
+        return best
+    best = _heads_of(listed, 0, count)
     while low <= high:
         some = (low + high) // 2
-        names = [each.name for each in listed[:some]]
-        rest = [f"and {len(listed) - some:,} more"] if some < len(listed) else []
-        text = f"Connectors: {', '.join(names + rest)}\n"
-        spent = count(text)
-        if spent <= budget:
-            low, best = some + 1, _Heads(text, spent, len(listed) - some)
+        heads = _heads_of(listed, some, count)
+        if heads.tokens <= budget:
+            low, best = some + 1, heads
         else:
             high = some - 1
-    return best
+    return best if best.tokens <= budget else _Heads("", 0, every)
 
 
-def _first_line(listed: tuple[Listed, ...], shown: int) -> str:
-    total = sum(len(each.lines) for each in listed)
+def _heads_of(listed: tuple[Listed, ...], some: int, count: Count) -> _Heads:
+    """The names of the first, and how many others there are."""
+    others = len(listed) - some
+    names = [each.name for each in listed[:some]]
+    rest = [f"and {others:,} more"] if others else []
+    text = f"Connectors: {', '.join(names + rest)}\n" if some else f"{others:,} connector{'s' * (others != 1)}\n"
+    return _Heads(text, count(text), others)
+
+
+def _first_line(listed: tuple[Listed, ...], total: int, shown: int) -> str:
     if not listed:
         return "There are no connectors.\n"
     if shown == total:
@@ -177,22 +187,30 @@ def _first_line(listed: tuple[Listed, ...], shown: int) -> str:
 
 
 class _Filling:
-    """Signatures, added one by one for as long as the whole text stays within the budget."""
+    """Signatures, added one by one for as long as the whole text stays within the budget.
+
+    Between two counts of the whole text its lines are counted alone, or the time would grow with the square of it.
+    """
 
     def __init__(self, listed: tuple[Listed, ...], budget: int, count: Count) -> None:
         self._listed, self._budget, self._count = listed, budget, count
-        self._shown: dict[str, list[str]] = {each.name: [] for each in listed}
+        self._shown: dict[str, dict[str, None]] = {}
+        self._total, self._number = sum(len(each.lines) for each in listed), 0
         self._room = 0
+        self._added: list[Listed] = []
+        """To which connectors something was added since the whole was counted, in that order."""
 
     def complete(self) -> bool:
         """Whether everything fits, which is then shown."""
-        self._shown = {each.name: list(each.lines) for each in self._listed}
+        self._shown = {each.name: dict.fromkeys(each.lines) for each in self._listed}
+        self._number = self._total
         text = self.text()
         return len(text) <= self._budget * _MAX_TOKEN and self._count(text) <= self._budget
 
     def begin(self) -> bool:
         """Show nothing yet. Whether the connectors fit with their purposes."""
-        self._shown = {each.name: [] for each in self._listed}
+        self._shown = {each.name: {} for each in self._listed}
+        self._number = 0
         self._room = self._budget - self._count(self.text())
         return self._room >= 0
 
@@ -203,12 +221,14 @@ class _Filling:
             connector, _, name = path.partition(".")
             if connector in known and name in known[connector].lines:
                 self._add(known[connector], name)
+        self._settle()
 
     def fill(self) -> None:
         """In rounds, the next of each connector; one whose next does not fit drops out."""
         waiting = [(each, iter(each.lines)) for each in self._listed]
         while waiting:
             waiting = [(each, names) for each, names in waiting if self._add_next(each, names)]
+        self._settle()
 
     def _add_next(self, connector: Listed, names: Iterator[str]) -> bool:
         shown = self._shown[connector.name]
@@ -216,26 +236,57 @@ class _Filling:
         return name is not None and self._add(connector, name)
 
     def _add(self, connector: Listed, name: str) -> bool:
-        """Add one, unless the text would be too long. The whole text is counted only where the line alone may fit."""
-        shown = self._shown[connector.name]
-        if name in shown or self._count(connector.lines[name]) > self._room:
+        """Add one, unless the text would be too long."""
+        if name in self._shown[connector.name]:
             return False
-        shown.append(name)
-        room = self._budget - self._count(self.text())
-        if room < 0:
-            shown.remove(name)
+        cost = self._count(connector.lines[name]) - self._framing(connector)
+        self._show(connector, name)
+        cost += self._framing(connector)
+        if cost > self._room and self._added:
+            self._take_away(connector)
+            self._settle()
+            self._show(connector, name)
+        if cost > self._room:
+            self._take_away(connector)
             return False
-        self._room = room
+        self._room -= cost
+        self._added.append(connector)
         return True
+
+    def _show(self, connector: Listed, name: str) -> None:
+        self._shown[connector.name][name] = None
+        self._number += 1
+
+    def _take_away(self, connector: Listed) -> None:
+        self._shown[connector.name].popitem()
+        self._number -= 1
+
+    def _framing(self, connector: Listed) -> int:
+        """What the two lines cost that change with each signature."""
+        return self._count(self._first_line()) + self._count(self._head(connector))
+
+    def _settle(self) -> None:
+        """Count the whole text. Lines that cost more together than alone are taken away again, the last first."""
+        self._room = self._budget - self._count(self.text())
+        while self._room < 0 and self._added:
+            self._take_away(self._added.pop())
+            self._room = self._budget - self._count(self.text())
+        self._added.clear()
 
     def text(self) -> str:
         """What there is so far."""
-        lines = [_first_line(self._listed, sum(map(len, self._shown.values())))]
+        lines = [self._first_line()]
         for each in self._listed:
-            shown = self._shown[each.name]
-            lines.append(each.head(None if len(shown) == len(each.lines) else len(shown)))
-            lines += [each.lines[name] for name in shown]
+            lines.append(self._head(each))
+            lines += [each.lines[name] for name in self._shown[each.name]]
         return "".join(lines)
+
+    def _first_line(self) -> str:
+        return _first_line(self._listed, self._total, self._number)
+
+    def _head(self, connector: Listed) -> str:
+        shown = len(self._shown[connector.name])
+        return connector.head(None if shown == len(connector.lines) else shown)
 
     def paths(self) -> tuple[str, ...]:
         """What is shown, as it stands in the text."""

@@ -1,6 +1,6 @@
 """The catalogue as text: everything that fits, never more than the budget, always the same."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -93,7 +93,9 @@ def test_what_is_denied_is_not_there() -> None:
         (45, "Connectors and their tools: shop0 (2), shop1 (2), shop2 (2), shop3 (2)\n"),
         (20, "Connectors: shop0, shop1, shop2, shop3\n"),
         (14, "Connectors: shop0, shop1, and 2 more\n"),
-        (5, ""),
+        (7, "4 connectors\n"),
+        (3, "4 connectors\n"),
+        (2, ""),
         (0, ""),
     ],
 )
@@ -102,7 +104,14 @@ def test_less_is_said_of_each_connector_and_then_of_fewer(budget: int, text: str
     listing = list_all(shops, budget)
     assert listing.text.startswith(text)
     assert (listing.tokens, listing.shown) == (count(listing.text), ())
-    assert listing.unnamed == {14: 2, 5: 4, 0: 4}.get(budget, 0)
+    assert listing.unnamed == {14: 2, 7: 4, 3: 4, 2: 4, 0: 4}.get(budget, 0)
+
+
+def test_the_names_of_all_may_be_shorter_than_the_number_of_those_without() -> None:
+    assert [list_all([Shop("crm", {"find": ""})], budget).text for budget in (5, 4)] == [
+        "Connectors: crm\n",
+        "1 connector\n",
+    ]
 
 
 def test_without_connectors_that_is_said() -> None:
@@ -126,9 +135,43 @@ def test_never_more_than_the_budget_and_always_the_same(shops: list[tuple[str, i
     assert not listing.complete or (len(listing.shown) == listing.total and not listing.unnamed)
 
 
-def test_a_counter_of_the_callers() -> None:
-    listing = list_all(many(2, 50), 500, count=len)
-    assert len(listing.text) == listing.tokens <= 500
+@pytest.mark.parametrize("connectors", [1, 2, 40, 300])
+def test_the_bound_holds_for_any_number_of_connectors_and_more_tokens_say_no_less(connectors: int) -> None:
+    shops = [Shop(f"shop{n}é", {"sell": "Sell it. " * 20}, "All there is to sell, " * 9) for n in range(connectors)]
+    whole = list_all(shops, 10**9).tokens
+    least = count(f"{connectors:,} connectors\n")
+    budgets = [least - 1, *range(least, 30), *(least + (whole - least) * part // 9 for part in range(1, 10)), whole]
+    unnamed = connectors
+    for budget in budgets:
+        listing = list_all(shops, budget)
+        assert count(listing.text) == listing.tokens <= budget
+        assert bool(listing.text) == (budget >= least)
+        assert listing.unnamed <= unnamed
+        unnamed = listing.unnamed
+    assert list_all(shops, whole).complete
+    assert not list_all(shops, whole - 1).complete
+
+
+@pytest.mark.parametrize(
+    "counter",
+    [len, lambda text: len(text.split()), lambda text: -(-len(text) // 20), lambda text: int(len(text) ** 1.2)],
+    ids=["characters", "words", "less together than alone", "more together than alone"],
+)
+@pytest.mark.parametrize("budget", [90, 500, 1_500])
+def test_a_counter_of_the_callers(counter: Callable[[str], int], budget: int) -> None:
+    listing = list_all(many(2, 50), budget, pinned=["shop1.do_30"], count=counter)
+    assert counter(listing.text) == listing.tokens <= budget
+    assert listing.text
+
+
+def test_what_lines_cost_less_together_than_alone_is_room_for_more() -> None:
+    def counter(text: str) -> int:
+        return -(-len(text) // 20)
+
+    shop = many(1, 50)
+    lines = [text for each in list_all(shop, 1).connectors for text in each.lines.values()]
+    listing = list_all(shop, 100, count=counter)
+    assert listing.tokens + counter(lines[len(listing.shown)]) > 100
 
 
 @pytest.mark.parametrize(

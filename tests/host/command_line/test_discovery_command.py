@@ -91,11 +91,11 @@ def test_a_catalogue_as_json(crm: str) -> None:
 
 
 def test_too_few_tokens_for_a_single_word_are_refused_with_the_least(crm: str) -> None:
-    result = isolith("catalog", "--connect", crm, "--budget-tokens", "5")
+    result = isolith("catalog", "--connect", crm, "--budget-tokens", "0")
     assert (result.exit_code, result.stdout) == (2, "")
     least = result.stderr.rstrip("\n").rpartition(" ")[2]
-    assert result.stderr == f"isolith: 5 tokens are too few to say anything: the least here are {least}\n"
-    assert isolith("catalog", "--connect", crm, "--budget-tokens", least).stdout == "Connectors: crm\n"
+    assert result.stderr == f"isolith: 0 tokens are too few to say anything: the least here are {least}\n"
+    assert isolith("catalog", "--connect", crm, "--budget-tokens", least).stdout == "1 connector\n"
     assert isolith("catalog", "--connect", crm, "--budget-tokens", str(int(least) - 1)).exit_code == 2
 
 
