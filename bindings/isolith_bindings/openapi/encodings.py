@@ -9,6 +9,7 @@ from isolith_bindings.openapi import parameters
 from isolith_bindings.openapi.media import FORM_DATA, essence, kind
 from isolith_bindings.openapi.model import Encoding, Style
 from isolith_bindings.openapi.refs import DefectError, Node
+from isolith_bindings.openapi.schemas import texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +69,7 @@ def _one(node: Node, around: str, schemas: Schemas, depth: int) -> Encoding:
         named=nested.named,
         prefix=nested.prefix,
         rest=nested.rest,
+        inner=cast("tuple[Style, ...]", tuple(texts(told.get("inner")))) if schemas.family == "2.0" else (),
     )
 
 

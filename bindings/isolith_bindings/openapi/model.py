@@ -24,6 +24,7 @@ class Parameter:
     """One parameter outside of the body.
 
     `media`: it is written in this media type, and the style does not count; `parts`: how, where that is a form.
+    `inner`: the styles of the lists in its list, from the outside in, which only Swagger 2.0 knows.
     """
 
     argument: str
@@ -37,6 +38,7 @@ class Parameter:
     media: str | None = None
     where: str = ""
     parts: Encoding | None = None
+    inner: tuple[Style, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Encoding:
     """How one part of a form or multipart body is written, where the document says so.
 
     `media`: the types that a part may have, the usual one first. `headers`: those of a part in a multipart body.
-    `named`, `prefix`, `rest`: how the parts are written of a part that is multipart itself.
+    `named`, `prefix`, `rest`: how the parts are written of a part that is multipart itself. `inner`: see `Parameter`.
     """
 
     media: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ class Encoding:
     named: Mapping[str, Encoding] = field(default_factory=dict[str, "Encoding"])
     prefix: tuple[Encoding, ...] = ()
     rest: Encoding | None = None
+    inner: tuple[Style, ...] = ()
 
     @property
     def styled(self) -> bool:

@@ -84,7 +84,10 @@ class Writer:
         style = encoding.style or "form"
         explode = encoding.explode if encoding.explode is not None else style == "form"
         data = plain(item, self.read)
-        for key, text in pairs(name, data, style, explode=explode, encode=lambda each: quote(each, safe="")):
+        written = pairs(
+            name, data, style, explode=explode, encode=lambda each: quote(each, safe=""), inner=encoding.inner
+        )
+        for key, text in written:
             yield _Part(_head(_disposition(unquote(key)), None, ()), _encoded(unquote(text or "")), "text/plain")
 
     def _positional(self, media: Media, items: list[object]) -> Iterator[_Part]:

@@ -72,7 +72,11 @@ def read(nodes: Iterable[Node], family: Family, schemas: Schemas) -> list[Found]
             continue
         place = cast("Location", location)
         styles = _STYLES[place] + (_DELIMITED if family == "2.0" else ())
-        found.append(_read(swagger.parameter(node) if family == "2.0" else node, place, styles, schemas))
+        if family == "2.0":
+            each = _read(swagger.parameter(node), place, styles, schemas)
+            found.append(replace(each, parameter=replace(each.parameter, inner=swagger.inner_styles(node))))
+        else:
+            found.append(_read(node, place, styles, schemas))
     _check_query([each.parameter for each in found])
     return found
 

@@ -60,6 +60,7 @@ class Schemas:
         self.uses: dict[str, tuple[str, ...]] = {}
         self.broken: dict[str, str] = {}
         self._references = references
+        self.family = family
         self._old = family != "3.1"
         self._keys: dict[tuple[str, str], str] = {}
         self._found: set[str] = set()

@@ -72,7 +72,8 @@ def in_path(parameter: Parameter, value: object) -> str:
     if parameter.style == "label":
         return "." + _joined(value, "." if explode else ",", "=" if explode else ",", encode)
     if parameter.style != "matrix":
-        return _joined(value, _DELIMITERS.get(parameter.style, ","), "=" if explode else ",", encode)
+        inner = _delimiters(parameter.inner)
+        return _joined(value, _DELIMITERS.get(parameter.style, ","), "=" if explode else ",", encode, inner)
     if is_list(value) and explode:
         return "".join(f";{name}={encode(scalar(item))}" for item in value)
     if is_mapping(value) and explode:
@@ -89,7 +90,9 @@ def in_query(parameter: Parameter, value: object) -> Pairs:
         return [(_query_safe(text) if kind(parameter.media or "") == "form" else quote(text, safe=""), None)]
     if parameter.media is not None:
         return [(quote(parameter.name, safe=""), encode(in_media(parameter.media, value)))]
-    return pairs(parameter.name, value, parameter.style, explode=parameter.explode, encode=encode)
+    return pairs(
+        parameter.name, value, parameter.style, explode=parameter.explode, encode=encode, inner=parameter.inner
+    )
 
 
 def in_media(media: str, value: object) -> str:
@@ -97,15 +100,22 @@ def in_media(media: str, value: object) -> str:
     return compact(value) if kind(media) == "json" or is_container(value) else scalar(value)
 
 
-def pairs(
-    name: str, value: object, style: Style, *, explode: bool, encode: Callable[[str], str], form: bool = False
+def pairs(  # noqa: PLR0913 - what the specifications say of a style
+    name: str,
+    value: object,
+    style: Style,
+    *,
+    explode: bool,
+    encode: Callable[[str], str],
+    form: bool = False,
+    inner: tuple[Style, ...] = (),
 ) -> Pairs:
     """`name=value` in the styles of a query or a form."""
     written = form_encode(name) if form else quote(name, safe="")
     if style == "deepObject":
         return [(encode_key(path, encode), encode(text)) for path, text in _deep(name, value, 0)]
     if is_list(value):
-        items = [encode(scalar(item)) for item in value]
+        items = [_item(item, encode, _delimiters(inner)) for item in value]
         if explode:
             return [(written, item) for item in items]
         return [(written, _DELIMITERS.get(style, ",").join(items))] if items else []
@@ -125,11 +135,16 @@ def _query_safe(text: str) -> str:
 
 def in_header(parameter: Parameter, value: object) -> str:
     """The value of a header, not percent-encoded. Raises UnsendableError for what would end the header."""
+    if parameter.media:
+        return _for_header(in_media(parameter.media, value))
     assign, between = "=" if parameter.explode else ",", unquote(_DELIMITERS.get(parameter.style, ","))
-    text = in_media(parameter.media, value) if parameter.media else _joined(value, between, assign, str)
-    # The tab stands between values of 2.0 (`tsv`) only.
-    shown = _joined(value, "", assign, str) if between == "\t" and is_list(value) else text
-    if not shown.isascii() or not shown.isprintable():
+    inner = tuple(unquote(each) for each in _delimiters(parameter.inner))
+    # Each value by itself: between those of 2.0 there may be tabs (`tsv`), in them there may not.
+    return _joined(value, between, assign, _for_header, inner)
+
+
+def _for_header(text: str) -> str:
+    if not text.isascii() or not text.isprintable():
         raise UnsendableError("a header may hold printable ASCII only, and no line breaks")
     return text
 
@@ -178,9 +193,20 @@ def _encoder(safe: str) -> Callable[[str], str]:
     )
 
 
-def _joined(value: object, between: str, assign: str, encode: Callable[[str], str]) -> str:
+def _delimiters(styles: tuple[Style, ...]) -> tuple[str, ...]:
+    return tuple(_DELIMITERS.get(style, ",") for style in styles)
+
+
+def _item(value: object, encode: Callable[[str], str], inner: tuple[str, ...]) -> str:
+    """An item of a list; a list in it is written first, with its own delimiter (Swagger 2.0, "Items Object")."""
+    if is_list(value) and inner:
+        return inner[0].join(_item(each, encode, inner[1:]) for each in value)
+    return encode(scalar(value))
+
+
+def _joined(value: object, between: str, assign: str, encode: Callable[[str], str], inner: tuple[str, ...] = ()) -> str:
     if is_list(value):
-        return between.join(encode(scalar(item)) for item in value)
+        return between.join(_item(item, encode, inner) for item in value)
     if is_mapping(value):
         return between.join(f"{key}{assign}{item}" for key, item in _entries(value, encode))
     return encode(scalar(value))

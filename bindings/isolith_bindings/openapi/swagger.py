@@ -11,12 +11,16 @@ from isolith_bindings.openapi.tree import is_mapping
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from isolith_bindings.openapi.model import Style
     from isolith_bindings.openapi.tree import Tree
+
+MAX_NESTED = 20
+"""Levels of lists in lists."""
 
 _OF_A_PARAMETER = frozenset(
     {"name", "in", "required", "description", "allowEmptyValue", "collectionFormat", "$ref", "schema"}
 )
-_FORMATS = {"csv": "", "ssv": "spaceDelimited", "pipes": "pipeDelimited", "tsv": "tabDelimited"}
+_FORMATS: dict[str, Style] = {"csv": "simple", "ssv": "spaceDelimited", "pipes": "pipeDelimited", "tsv": "tabDelimited"}
 _FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
@@ -40,11 +44,32 @@ def style_of(node: Node) -> Tree:
     collection, repeats = told.get("collectionFormat", "csv"), told.get("in") in {"query", "formData"}
     if collection == "multi" and repeats:
         return {"style": "form", "explode": True}
-    if collection not in _FORMATS:
+    style = _format(collection, node)
+    return {"style": "form" if repeats and style == "simple" else style, "explode": False}
+
+
+def inner_styles(node: Node) -> tuple[Style, ...]:
+    """The styles of the lists in a list, from the outside in: those of its items, of theirs, and so on.
+
+    Raises DefectError for what has none, such as `multi`.
+    """
+    found: list[Style] = []
+    told = node.mapping()
+    while told.get("type") == "array" and is_mapping(told.get("items")):
+        told = cast("Tree", told["items"])
+        if told.get("type") == "array":
+            found.append(_format(told.get("collectionFormat", "csv"), node))
+        if len(found) > MAX_NESTED:
+            raise DefectError(f"the parameter at {node.where} has lists in lists deeper than {MAX_NESTED} levels")
+    return tuple(found)
+
+
+def _format(collection: object, node: Node) -> Style:
+    if not isinstance(collection, str) or collection not in _FORMATS:
         raise DefectError(
             f"the parameter at {node.where} has `collectionFormat: {collection!r:.40}`, which it cannot have"
         )
-    return {"style": _FORMATS[str(collection)] or ("form" if repeats else "simple"), "explode": False}
+    return _FORMATS[collection]
 
 
 def body(parameters: Iterable[Node], consumes: list[str], place: Node) -> Node | None:
@@ -76,7 +101,8 @@ def _form(fields: list[Node], consumes: list[str]) -> Tree:
         made = parameter(node).mapping()
         properties[node.text("name")] = {**cast("Tree", made["schema"]), "description": node.text("description")}
         if "style" in made:
-            encoding[node.text("name")] = {"style": made["style"], "explode": made["explode"]}
+            styles = {"style": made["style"], "explode": made["explode"], "inner": list(inner_styles(node))}
+            encoding[node.text("name")] = styles
     required = [node.text("name") for node in fields if node.mapping().get("required") is True]
     schema: Tree = {"type": "object", "properties": properties, "required": required}
     return {"required": bool(required), "content": {kinds[0]: {"schema": schema, "encoding": encoding}}}

@@ -88,7 +88,7 @@ def _form(media: Media, value: object, read: ReadArtifact) -> Iterator[tuple[str
             style = encoding.style or "form"
             explode = encoding.explode if encoding.explode is not None else style == "form"
             encode = form_encoder(reserved=encoding.reserved is True)
-            found = pairs(name, item, style, explode=explode, encode=encode, form=True)
+            found = pairs(name, item, style, explode=explode, encode=encode, form=True, inner=encoding.inner)
         else:
             items = item if is_list(item) else [item]
             found = [(form_encode(name), form_encode(_text(each, encoding))) for each in items]
