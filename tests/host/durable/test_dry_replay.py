@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from tests.e2e.test_snippets import Done, crm_of
+from tests.e2e.crm import Done, crm_of
 
 from isolith import CodeMode, Policy, Rule
 from isolith.durable.dry_replay import dry_replay

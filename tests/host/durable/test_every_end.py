@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.test_hooks import NO_ENDS_IT, Desk
+from tests.e2e.desk import Desk
 
 from isolith import Budgets, CodeMode
 from isolith.calling.calls import CallDesk
@@ -46,7 +46,7 @@ def desk() -> Desk:
 
 @pytest.fixture
 async def host(desk: Desk, tmp_path: Path) -> AsyncIterator[CodeMode]:
-    async with CodeMode([desk], policy=NO_ENDS_IT, journal=tmp_path / "journal.db", tend=False) as made:
+    async with desk.host(tmp_path) as made:
         yield made
 
 

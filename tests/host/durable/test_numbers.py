@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.test_snippets import Done, crm_of
+from tests.e2e.crm import Done, crm_of
 
 from isolith import Budgets, CallError, CodeMode
 from isolith_bindings.testing import RecordingConnector
