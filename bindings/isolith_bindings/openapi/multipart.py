@@ -125,7 +125,7 @@ class Writer:
             body = content(part.content, self.read)
             # It is the part's Content-Transfer-Encoding as well (OpenAPI 3.2).
             body = encoded(body, coded) if isinstance(coded, str) else body
-            mime: str | None = _file_type(encoding, kept.mime if kept else OCTETS)
+            mime: str | None = _file_type(encoding, kept.mime if kept else OCTETS, name)
         else:
             mime, body = self._data(part.content, found, encoding, named=name is not None)
         headers = list(_headers(encoding, part.headers))
@@ -165,10 +165,17 @@ class _Part:
         return self.head + b"\r\n" + self.content
 
 
-def _file_type(encoding: Encoding, own: str) -> str:
+def _file_type(encoding: Encoding, own: str, name: str | None) -> str:
     """Of several types that a part may have it is its own, which whoever kept the bytes has said."""
+    if not encoding.media or any(covers(each, own) for each in encoding.media):
+        return own
     mime = next((each for each in encoding.media if not is_range(each)), None)
-    return own if mime is None or any(covers(each, own) for each in encoding.media) else mime
+    if mime is None:
+        part = "a part" if name is None else f"the part `{name:.60}`"
+        wanted = " or ".join(encoding.media)
+        how = 'artifact(b"...", mime="' + wanted.partition("/")[0] + '/...")'
+        raise UnsendableError(f"{part} is {wanted}, and what was given is {own}: give an artifact of its type, `{how}`")
+    return mime
 
 
 def _headers(encoding: Encoding, given: Mapping[str, object]) -> Iterator[tuple[str, str]]:

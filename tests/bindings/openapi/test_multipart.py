@@ -138,6 +138,14 @@ def test_a_script_chooses_name_and_type_of_a_part_by_its_artifact() -> None:
     ]
 
 
+def test_bytes_of_no_type_are_not_sent_where_the_document_leaves_the_type_to_the_part() -> None:
+    schema = {"type": "object", "properties": {"me": {"type": "string", "format": "binary"}}}
+    document = post(body("multipart/form-data", schema, encoding={"me": {"contentType": "image/*"}}))
+    assert "the part `me` is image/*, and what was given is application/octet-stream: give an artifact" in refused(document, "make", me=b"GIF").message  # fmt: skip
+    anything = post(body("multipart/form-data", schema, encoding={"me": {"contentType": "*/*"}}))
+    assert parts_of(sent(anything, "make", me=b"GIF"))["me"] == ("me", "application/octet-stream", b"GIF")
+
+
 @pytest.mark.parametrize(
     ("mime", "sent_as"),
     [("image/jpeg", "image/jpeg"), ("image/png", "image/png"), ("application/octet-stream", "image/png")],
