@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from isolith.code_mode import CodeMode
     from isolith.journal.journal import Journal
-    from isolith.journal.model import Snippet
+    from isolith.journal.snippet_model import Snippet
     from isolith.outcome import Outcome
 
 T = TypeVar("T")

@@ -23,12 +23,12 @@ from isolith.journal.errors import (
     UnknownEntry,
     WrongStatus,
 )
+from isolith.journal.limits import Caps, Pruned, Retention
 from isolith.journal.model import (
     Answer,
     Artifact,
     AskedBy,
     Call,
-    Caps,
     Decided,
     Decision,
     Delivery,
@@ -41,13 +41,10 @@ from isolith.journal.model import (
     LogLine,
     NewCall,
     NewGrant,
-    NewSnippet,
     Order,
     Pass,
-    Pruned,
-    Retention,
-    Snippet,
 )
+from isolith.journal.snippet_model import NewSnippet, Snippet
 
 if TYPE_CHECKING:
     from isolith.journal.executions import Filter

@@ -16,8 +16,8 @@ from isolith.journal.executions import Executions
 from isolith.journal.export import lines
 from isolith.journal.grants import Grants
 from isolith.journal.leases import Leases
+from isolith.journal.limits import Pruned, Retention
 from isolith.journal.migrations import CANCELLATIONS_CHAINED, MIGRATIONS, migrate
-from isolith.journal.model import Pruned, Retention
 from isolith.journal.records import Records
 from isolith.journal.requests import Requests
 from isolith.journal.retention import prune

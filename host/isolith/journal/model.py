@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from isolith.journal.statuses import CallStatus, ExecutionStatus, RollbackStatus, SnippetState
+    from datetime import datetime, timedelta
+
+    from isolith.journal.statuses import CallStatus, ExecutionStatus, RollbackStatus
     from isolith_bindings.rules import OnRejection
 
 Encoded = str
@@ -305,80 +306,6 @@ class Hibernation:
     image_digest: str
     blob: bytes
     at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class NewSnippet:
-    """A script proposed for reuse."""
-
-    name: str
-    description: str
-    code: str
-    input_schema: Encoded
-    methods: Encoded
-    """The methods it requires, with the digests of their schemas."""
-    image: str
-    who: str
-    execution_id: str | None = None
-    """Where it was proven."""
-    tests: Encoded = "[]"
-    tool: bool = False
-    """Whether MCP clients are given it as a tool of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Snippet:
-    """One version of a snippet."""
-
-    name: str
-    version: int
-    state: SnippetState
-    description: str
-    code: str
-    content_hash: str
-    input_schema: Encoded
-    methods: Encoded
-    image: str
-    execution_id: str | None
-    tests: Encoded
-    proposed_by: str
-    proposed_at: datetime
-    reviewed_by: str | None
-    reviewed_at: datetime | None
-    reason: str | None
-    tool: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """What is kept of executions that ended; the oldest go first. None is no limit. Others are never deleted."""
-
-    count: int | None = 10_000
-    age: timedelta | None = timedelta(days=90)
-    bytes: int | None = 4 * 1024**3
-
-
-@dataclass(frozen=True, slots=True)
-class Pruned:
-    """What a retention run deleted."""
-
-    executions: tuple[str, ...]
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Caps:
-    """Bytes of UTF-8 or content that one field may hold. What is larger is refused, never cut."""
-
-    text: int = 2 * 1024 * 1024
-    """Arguments, input, script, error, log line, reason."""
-    outcome: int = 24 * 1024 * 1024
-    inline: int = 64 * 1024
-    """Outcomes past it are kept beside the calls, so that a list of calls stays small."""
-    artifact: int = 256 * 1024 * 1024
-    artifacts: int = 320 * 1024 * 1024
-    """Of one execution in all."""
-    hibernation: int = 128 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

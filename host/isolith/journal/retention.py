@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from isolith.journal import chain, door_tables, schema
 from isolith.journal.executions import EXISTS, STANDS
-from isolith.journal.model import Pruned, Retention
+from isolith.journal.limits import Pruned, Retention
 from isolith.journal.queries import Row, all_rows
 from isolith.journal.statuses import FINAL
 from isolith.journal.transaction import JOURNAL

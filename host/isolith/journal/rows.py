@@ -16,8 +16,8 @@ from isolith.journal.model import (
     LogLine,
     Order,
     Pass,
-    Snippet,
 )
+from isolith.journal.snippet_model import Snippet
 from isolith.journal.times import from_micros
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from isolith.journal.model import NewSnippet, Snippet
+    from isolith.journal.snippet_model import NewSnippet, Snippet
     from isolith.journal.store import Store
     from isolith.journal.transaction import Transaction
 

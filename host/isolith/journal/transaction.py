@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from isolith.journal import chain, schema
 from isolith.journal.errors import LeaseLost, TooLarge, UnknownEntry
-from isolith.journal.model import Caps, Lease, Redact
+from isolith.journal.limits import Caps
 from isolith.journal.queries import Row, all_rows
 from isolith.journal.times import to_micros
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select, Table
 
     from isolith.journal.dialects import Dialect
+    from isolith.journal.model import Lease, Redact
 
 JOURNAL = ""
 """The stream of what belongs to no execution."""

@@ -18,7 +18,7 @@ from isolith_bindings.search import SNIPPETS
 
 if TYPE_CHECKING:
     from isolith.code_mode import CodeMode
-    from isolith.journal.model import Snippet
+    from isolith.journal.snippet_model import Snippet
     from isolith_bindings.connector import Method
 
 _READ = "A script that a person has read; the answer is that of `execute`."

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from isolith.budgets import Budgets
     from isolith.durable.history import History
     from isolith.journal.journal import Journal
-    from isolith.journal.model import Snippet
+    from isolith.journal.snippet_model import Snippet
     from isolith.outcome import Outcome
     from isolith.run.execution import Execution
     from isolith_bindings.catalog import Catalog

@@ -14,7 +14,7 @@ from isolith.snippets.library import methods_of, schema_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from isolith.journal.model import Snippet
+    from isolith.journal.snippet_model import Snippet
 
 
 @dataclass(frozen=True)

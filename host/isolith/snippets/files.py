@@ -21,10 +21,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from isolith.configuration.documents import explain
 from isolith.errors import UsageError
 from isolith.journal.digests import content_hash
-from isolith.journal.model import NewSnippet
+from isolith.journal.snippet_model import NewSnippet
 
 if TYPE_CHECKING:
-    from isolith.journal.model import Snippet
+    from isolith.journal.snippet_model import Snippet
 
 MAX_FILE = 4 * 1024 * 1024
 """Characters."""

@@ -18,7 +18,7 @@ from isolith.calling.use import HOST_SHOWN
 from isolith.errors import UsageError
 from isolith.journal.digests import content_hash
 from isolith.journal.errors import UnknownEntry, WrongStatus
-from isolith.journal.model import NewSnippet
+from isolith.journal.snippet_model import NewSnippet
 from isolith.run import gradual
 from isolith.run.normalize import Refused, prepare
 from isolith.run.readiness import PATIENCE_S
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from isolith.budgets import Budgets
     from isolith.journal.journal import Journal
-    from isolith.journal.model import Call, Snippet
+    from isolith.journal.model import Call
+    from isolith.journal.snippet_model import Snippet
     from isolith_bindings.catalog import Catalog
     from isolith_bindings.connector import JsonSchema
     from isolith_runtime.driver import Supply

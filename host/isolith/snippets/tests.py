@@ -24,7 +24,8 @@ from isolith_runtime.guest import codec
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from isolith.journal.model import Call, Snippet
+    from isolith.journal.model import Call
+    from isolith.journal.snippet_model import Snippet
     from isolith_bindings.connector import CallContext, Connector, Variant
     from isolith_runtime.driver import Supply
 

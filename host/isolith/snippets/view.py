@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from isolith.snippets.library import methods_of, schema_of
 
 if TYPE_CHECKING:
-    from isolith.journal.model import Snippet
+    from isolith.journal.snippet_model import Snippet
 
 
 def as_data(snippet: Snippet) -> dict[str, object]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mcp.client import ClientRequestContext
     from mcp_types import CallToolResult, ElicitRequestParams, Tool
 
-    from isolith.journal.model import Snippet
+    from isolith.journal.snippet_model import Snippet
 
 pytestmark = pytest.mark.anyio
 

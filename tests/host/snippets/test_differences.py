@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from isolith import UsageError
 from isolith.command_line import cli
 from isolith.journal import Journal, NewSnippet, UnknownEntry
-from isolith.journal.model import Snippet
+from isolith.journal.snippet_model import Snippet
 from isolith.snippets.differences import chosen_pair, compared
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from isolith_runtime.guest import codec
 
 if TYPE_CHECKING:
     from isolith.journal import Journal
-    from isolith.journal.model import Snippet
+    from isolith.journal.snippet_model import Snippet
 
 pytestmark = pytest.mark.anyio
 
