@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from isolith.calling.afterwards import Afterwards
 from isolith.calling.asking import Asker, question
 from isolith.calling.call_context import Contexts
 from isolith.calling.call_frames import answer_frame, diagnostic_of, error_frame, error_text, outcome_text
@@ -82,8 +82,7 @@ class CallDesk:
         self._contexts = Contexts(self.identity, self.budgets.call_s, self.artifacts)
         self._asker = None if self.recorder is None else Asker(self.recorder, self._contexts.of, self.artifacts)
         self._questioner = Questioner(self.questions, self.identity, self.events, keeps=self.recorder is not None)
-        self._writing: set[asyncio.Task[None]] = set()
-        self._late: set[asyncio.Task[None]] = set()
+        self._afterwards = Afterwards(self.recorder, self.artifacts, self.broken)
 
     def tally(self) -> Tally:
         """What its calls came to."""
@@ -169,8 +168,7 @@ class CallDesk:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=patience_s)
-        if self._writing:
-            await asyncio.wait(self._writing, timeout=patience_s)
+        await self._afterwards.written(patience_s)
 
     # from people and from the journal
 
@@ -284,7 +282,7 @@ class CallDesk:
                 if use.open:
                     await self._complete(use, value)
                 else:
-                    self._came_late(use, value)
+                    self._afterwards.came_late(use, value)
             except Suspended as suspended:
                 await self._put_off(use, suspended)
         except CallError as error:
@@ -311,7 +309,7 @@ class CallDesk:
         given, cursor = of_page(arguments) if use.variant == "pages" else (arguments, None)
         ask, waits = self._questioner.during(use, given)
         context = self._contexts.of(use, progress, ask, waits=waits)
-        context = replace(context, cursor=cursor, late=partial(self._came_late, use))
+        context = replace(context, cursor=cursor, late=partial(self._afterwards.came_late, use))
         value = await use.connector.call(use.method, given, context)
         return value if use.variant else self.catalog.observations.saw(use.connector.name, use.method, value)
 
@@ -335,28 +333,10 @@ class CallDesk:
                 return
         self._fail(use, error, error_id=error_id)
 
-    def _came_late(self, use: Use, value: object) -> None:
-        """It could not be stopped when it was given up, and has come to a result since."""
-        if self.recorder is None:
-            use.completed_after_end = True  # at once: the event loop may be about to close, and takes no task then
-            return
-        task = asyncio.create_task(self._keep_late(self.recorder, use, value))
-        self._late.add(task)
-        task.add_done_callback(self._late.discard)
-
-    async def _keep_late(self, recorder: CallRecorder, use: Use, value: object) -> None:
-        before = [task for task in (use.task, *self._writing) if task is not None]
-        if before:
-            await asyncio.wait(before)  # that it was given up is in the journal first
-        use.completed_after_end = True
-        # The run may have ended, and its journal may be closed.
-        with suppress(CallError, JournalError):
-            await recorder.came_late(use, outcome_text(use, value, self.artifacts, None))
-
     def _refuse_call(self, use: Use, error: CallError) -> None:
         """A call that is not made; in a replay it is refused again."""
         if self.recorder is not None:
-            self._write(self.recorder.refused(use, error_text(use, error, refused=True)))
+            self._afterwards.write(self.recorder.refused(use, error_text(use, error, refused=True)))
         self._fail(use, error)
 
     def _fail(self, use: Use, error: CallError, status: CallStatus = "failed", *, error_id: str | None = None) -> None:
@@ -370,7 +350,7 @@ class CallDesk:
         if not use.open:
             return
         if status == "cancelled" and use.journalled and self.recorder is not None:
-            self._write(self.recorder.cancelled(use))
+            self._afterwards.write(self.recorder.cancelled(use))
         use.status, use.pending = status, None
         use.forget_arguments()
         self._owed -= 1
@@ -386,15 +366,3 @@ class CallDesk:
             duration_ms=use.duration_ms,
             error=use.error.message if use.error else None,
         )
-
-    def _write(self, record: Coroutine[object, object, None]) -> None:
-        """Hand over to the journal what nobody has to wait for."""
-        task = asyncio.create_task(self._written(record))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
-
-    async def _written(self, record: Coroutine[object, object, None]) -> None:
-        try:
-            await record
-        except JournalError as error:
-            self.broken(error)
