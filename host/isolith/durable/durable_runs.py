@@ -9,7 +9,7 @@ import secrets
 import socket
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from isolith.approvals.grants import with_call
 from isolith.budgets import Budgets
@@ -17,12 +17,12 @@ from isolith.calling.asking import EXPIRY
 from isolith.calling.fitness import refuse_unfit
 from isolith.calling.waiting import Given, encoded, seen_digest
 from isolith.durable.durability import Durable
+from isolith.durable.endings import Endings, ends_it
 from isolith.durable.handing_over import end_here
 from isolith.durable.history import History, load_history
-from isolith.durable.ledger import LEASE, How, Ledger
-from isolith.durable.record import expired, rejected
+from isolith.durable.ledger import How, Ledger
 from isolith.durable.rollback import Undoer, roll_back
-from isolith.durable.shown import closed, number_of, pending_of
+from isolith.durable.shown import number_of, pending_of, standing
 from isolith.errors import UsageError
 from isolith.journal.errors import Leased, UnknownEntry, WrongStatus
 from isolith.journal.model import Answer
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from isolith.journal.journal import Journal
     from isolith.journal.model import Call, Decided, Decision, Verdict
     from isolith.journal.model import Execution as Stood
-    from isolith.journal.statuses import ExecutionStatus
     from isolith.outcome import PendingCall
     from isolith.run.execution import Execution
     from isolith_bindings.catalog import Catalog
@@ -76,6 +75,7 @@ class DurableRuns:
         self.journal = journal
         self._doors = doors
         self.owner = owner or owner_name()
+        self._endings = Endings(journal, self.owner, doors.ended)
 
     @property
     def supply(self) -> Callable[[Budgets], Awaitable[Supply]]:
@@ -155,9 +155,9 @@ class DurableRuns:
         running = self._doors.running(execution_id)
         if running is not None and running.decided(decided):
             return await running.outcome()
-        if _ends_it(decided.call) and decided.execution.status == "paused":
+        if ends_it(decided.call) and decided.execution.status == "paused":
             with contextlib.suppress(Leased, WrongStatus):  # somebody else ends it already
-                return await self._end_rejected(decided.call, decided.decision.reason)
+                return await self._endings.rejected(decided.call, decided.decision.reason)
         around = await self._around(execution_id)
         if around is not None:
             return _told_of(await self.outcome(execution_id), around)
@@ -172,16 +172,7 @@ class DurableRuns:
 
     async def outcome(self, execution_id: str) -> Outcome:
         """How it ended, or where it stands. The value of one that was read back is JSON data."""
-        execution = await self.journal.executions.get(execution_id)
-        text = await self.journal.executions.outcome(execution_id)
-        told: dict[str, Any] = json.loads(text) if text else {"execution_id": execution_id}
-        told["status"] = execution.status
-        late = await self.journal.calls.came_late(execution_id) if told.get("calls") else frozenset[int]()
-        for call in told["calls"] if late else ():
-            call["completed_after_end"] = number_of(execution_id, call["call_id"]) in late
-        waiting = await self.pending(execution_id) if execution.pending else []
-        told["pending"] = [each.model_dump() for each in waiting]
-        return Outcome.model_validate(told)
+        return await standing(self.journal, execution_id)
 
     # going on
 
@@ -242,9 +233,9 @@ class DurableRuns:
             raise WrongStatus(message, execution.status)
         ledger = self._ledger()
         history = await load_history(self.journal, execution_id)
-        final = next(filter(_ends_it, history.calls), None)
+        final = next(filter(ends_it, history.calls), None)
         if final is not None:
-            return await self._end_rejected(final, history.rejections.get(final.number))
+            return await self._endings.rejected(final, history.rejections.get(final.number))
         await ledger.take_over(execution, "replay", history.position)
         for call in await self.journal.calls.lose(ledger.lease):
             if call.status != "unknown":
@@ -268,7 +259,7 @@ class DurableRuns:
         if undoer.nested is None:
             undoer = replace(undoer, nested=self.rollback)
         await roll_back(self.journal, undoer, self.owner, execution_id, again=again)
-        await self._let_go(execution_id)
+        await self._endings.let_go(execution_id)
         return await self.outcome(execution_id)
 
     async def expire(self) -> list[Outcome]:
@@ -280,7 +271,7 @@ class DurableRuns:
             if running is not None and running.decided(decided):
                 continue  # the script is told
             with contextlib.suppress(Leased, WrongStatus):
-                ended[execution_id] = await self._end_expired(execution_id, decided)
+                ended[execution_id] = await self._endings.expired(decided.call)
         return list(ended.values())
 
     async def cancel(self, execution_id: str, *, who: str = NOBODY) -> Outcome:
@@ -292,43 +283,10 @@ class DurableRuns:
         running = self._doors.running(execution_id)
         if running is not None:
             return await end_here(self.journal, running, who)
-        error: dict[str, object] = {"kind": "cancelled", "message": "the run was cancelled"}
         await self.journal.cancellations.ask(execution_id, who)
-        ended = await self._close(execution_id, "cancelled", error)
+        ended = await self._endings.cancelled(execution_id)
         await self.journal.cancellations.clear(execution_id)
         return ended
-
-    async def _end_expired(self, execution_id: str, decided: Decided) -> Outcome:
-        call = decided.call
-        error = {"kind": "expired", "message": str(expired(call)), "line": call.line}
-        return await self._close(execution_id, "expired", {**error, "tool": f"{call.connector}.{call.method}"})
-
-    async def _end_rejected(self, call: Call, reason: str | None) -> Outcome:
-        message = f"{rejected(call.connector, call.method, reason)}; that ends the run"
-        error = {"kind": "rejected", "message": message, "line": call.line}
-        return await self._close(call.execution_id, "rejected", {**error, "tool": f"{call.connector}.{call.method}"})
-
-    async def _close(self, execution_id: str, status: ExecutionStatus, error: dict[str, object]) -> Outcome:
-        lease = await self.journal.leases.acquire(execution_id, self.owner, LEASE)
-        try:
-            ended = await self._ended(execution_id, status, error)
-            await self.journal.executions.move(lease, status, outcome=ended.to_json_text())
-        except WrongStatus as problem:
-            await self.journal.leases.release(lease)  # it had ended: whoever rolls it back does not wait for this
-            raise WrongStatus(f"execution {execution_id} is {problem.status}: it has ended", problem.status) from None
-        await self._let_go(execution_id)
-        return ended
-
-    async def _ended(self, execution_id: str, status: ExecutionStatus, error: dict[str, object]) -> Outcome:
-        calls = {f"{execution_id}.{call.number}": call for call in await self.journal.calls.of(execution_id)}
-        outcome = await self.outcome(execution_id)
-        records = [closed(record, calls.get(record.call_id)) for record in outcome.calls]
-        told: dict[str, object] = {**outcome.to_json(), "status": status, "error": error, "pending": []}
-        return Outcome.model_validate(told).model_copy(update={"calls": tuple(records)})
-
-    async def _let_go(self, execution_id: str) -> None:
-        if self._doors.ended is not None:
-            await self._doors.ended(execution_id)
 
     async def _load(self, execution_id: str) -> History:
         try:
@@ -344,9 +302,9 @@ class DurableRuns:
 
     async def _go_on(self, execution: Stood, history: History, how: How | None = None) -> Outcome:
         execution_id = execution.execution_id
-        final = next(filter(_ends_it, history.calls), None)
+        final = next(filter(ends_it, history.calls), None)
         if final is not None:
-            return await self._end_rejected(final, history.rejections.get(final.number))
+            return await self._endings.rejected(final, history.rejections.get(final.number))
         history = await self._fitting(history)
         ledger = self._ledger()
         found = how or ("replay" if history.hibernation is None else "wake")
@@ -384,8 +342,3 @@ def _told_of(outcome: Outcome, around: str) -> Outcome:
     """The outcome of a run within a run, with what is to be done next."""
     told = Diagnostic(kind="tool_unavailable", message=f"it is a part of another run: {_GO_ON_AROUND.format(around)}")
     return outcome.model_copy(update={"warnings": (*outcome.warnings, told)})
-
-
-def _ends_it(call: Call) -> bool:
-    """Whether a person's no to this call ends its run."""
-    return call.status == "rejected" and call.on_rejection == "end"

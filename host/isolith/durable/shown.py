@@ -1,15 +1,35 @@
-"""Calls of the journal as people see and name them."""
+"""Executions of the journal, and their calls, as people see and name them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 from isolith.calling.waiting import pending_call, sent
 from isolith.journal.errors import UnknownEntry
+from isolith.outcome import Outcome
 
 if TYPE_CHECKING:
+    from isolith.journal.journal import Journal
     from isolith.journal.model import Call
     from isolith.outcome import CallRecord, CallStatus, PendingCall
+
+
+async def standing(journal: Journal, execution_id: str) -> Outcome:
+    """How an execution ended, or where it stands. The value of one that was read back is JSON data.
+
+    Raises UnknownEntry.
+    """
+    execution = await journal.executions.get(execution_id)
+    text = await journal.executions.outcome(execution_id)
+    told: dict[str, Any] = json.loads(text) if text else {"execution_id": execution_id}
+    told["status"] = execution.status
+    late = await journal.calls.came_late(execution_id) if told.get("calls") else frozenset[int]()
+    for call in told["calls"] if late else ():
+        call["completed_after_end"] = number_of(execution_id, call["call_id"]) in late
+    waiting = await journal.approvals.pending(execution_id) if execution.pending else []
+    told["pending"] = [pending_of(each).model_dump() for each in waiting]
+    return Outcome.model_validate(told)
 
 
 def number_of(execution_id: str, call_id: str | int) -> int:
