@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 
 import pytest
@@ -26,13 +28,14 @@ from isolith.run import type_checker
 def test_a_check_has_its_type_checker_get_ready_meanwhile(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, *, begins: bool
 ) -> None:
-    done: list[str] = []
+    done: list[object] = []
+    monkeypatch.setattr(atexit, "register", done.append)
     monkeypatch.delenv("ISOLITH_CONFIG", raising=False)
     monkeypatch.setattr(sys, "argv", ["isolith", *arguments])
     monkeypatch.setattr(type_checker, "get_ready", done.append)
     monkeypatch.setattr(cli, "main", lambda: done.append("main"))
     start.main()
-    assert done == [*["auto"] * begins, "main"]
+    assert done == [*["auto"] * begins, gc.freeze, "main"]
 
 
 def test_a_configuration_of_the_environment_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
