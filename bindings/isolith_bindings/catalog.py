@@ -26,7 +26,7 @@ from isolith_bindings.listing import DEFAULT_BUDGET, Listing, list_all
 from isolith_bindings.observations import Observations
 from isolith_bindings.offering import offering
 from isolith_bindings.policy import ungoverned
-from isolith_bindings.rendering import one_of
+from isolith_bindings.rendering import brief, one_of
 from isolith_bindings.search import SNIPPETS, Hit, Kind, Scope, SearchIndex, SearchPage, Snippet, exact
 from isolith_bindings.targets import Targets, no_such_type, other
 
@@ -76,12 +76,12 @@ class Catalog:
                 )
         self._targets = Targets(self.connectors)
 
-    def resolve(self, connector: str, method: str) -> tuple[Connector, Method]:
-        """Any spelling of a connector and a method. Raises CallError `unknown_tool`, with the nearest names.
+    def resolve(self, connector: str, method: str, *, hinted: bool = True) -> tuple[Connector, Method]:
+        """Any spelling of a connector and a method. Raises CallError `unknown_tool`, if `hinted` with near names.
 
         What is denied is found as well: that it may not be called is the host's to say.
         """
-        return self._targets.method(connector, method)
+        return self._targets.method(connector, method, hinted=hinted)
 
     def capabilities(self) -> dict[str, list[str]]:
         """The Python names that scripts are given: of each connector, its methods. Without what is denied."""
@@ -258,7 +258,7 @@ def _page(found: list[Hit], limit: int, offset: int) -> SearchPage:
 
 def _check(function: str, name: str, value: object, fits: object, expected: str) -> None:
     if not fits:
-        raise CallError("invalid_arguments", f"{function}: `{name}`: expected {expected}, was given {value!r:.80}")
+        raise CallError("invalid_arguments", f"{function}: `{name}`: expected {expected}, was given {brief(value):.80}")
 
 
 def _is_text(value: object) -> bool:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MAX_COMPARED = 100
+"""In full, which takes a tenth of a millisecond: of a text that is like thousands, more is not worth it."""
 _MAX_KEPT = 20_000
 _MOST_TIMES = 8
 _FIRST, _LAST = ord(" "), ord("~")
@@ -22,11 +24,11 @@ _ANY = (1 << (_LAST - _FIRST + 1) * _MOST_TIMES) - 1
 def closest(wanted: str, known: Iterable[str], most: int, alike: float) -> list[str]:
     """Up to `most` of the known texts that are at least so much alike, more than 0 and up to 1, the best first.
 
-    The same as `difflib.get_close_matches(wanted, known, most, alike)`.
+    The same as `difflib.get_close_matches(wanted, known, most, alike)`, of the likeliest `MAX_COMPARED`.
     """
     found: list[tuple[float, str]] = []
     matcher: difflib.SequenceMatcher[str] = difflib.SequenceMatcher(b=wanted)
-    for bound, text in sorted(_likely(wanted, known, alike), reverse=True):
+    for bound, text in sorted(_likely(wanted, known, alike), reverse=True)[:MAX_COMPARED]:
         if len(found) == most and found[-1][0] > bound:
             break
         matcher.set_seq1(text)

@@ -12,6 +12,7 @@ import keyword
 import re
 import unicodedata
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from isolith_bindings.closest import closest
@@ -109,11 +110,21 @@ def resolve(name: str, known: Mapping[str, str]) -> str | None:
     """
     if name in known:
         return name
-    folded = fold(name)
-    same = [python for python, original in known.items() if original == name]
-    alike = [python for python, original in known.items() if folded and folded in {fold(python), fold(original)}]
-    candidates = same or alike
+    originals, folded = _spellings(tuple(known.items()))
+    candidates = originals.get(name) or folded.get(fold(name)) or []
     return candidates[0] if len(candidates) == 1 else None
+
+
+@lru_cache(64)
+def _spellings(known: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
+    """The Python names by their originals, and by folded spelling: kept, for a script may ask a thousand times."""
+    originals: dict[str, list[str]] = defaultdict(list)
+    folded: dict[str, list[str]] = defaultdict(list)
+    for python, original in known:
+        originals[original].append(python)
+        for spelling in {fold(python), fold(original)} - {""}:
+            folded[spelling].append(python)
+    return originals, folded
 
 
 def aliases(connector: str, bound: Mapping[str, str]) -> dict[str, str]:
@@ -179,9 +190,7 @@ def _split(text: str, separator: str) -> tuple[str, str]:
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """Up to three of the known names that look like this one, best first: the same words, close letters, more words."""
-    folded: dict[str, list[str]] = defaultdict(list)
-    for candidate in known:
-        folded[fold(candidate)].append(candidate)
+    folded = _folded(tuple(known))
     wanted = _words(name)
     said = {
         candidate: _words(candidate)
@@ -196,6 +205,14 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
         (candidate for candidate, words in said.items() if words > wanted), key=lambda found: (len(found), found)
     )
     return list(dict.fromkeys([*same, *letters, *more]))[:3]
+
+
+@lru_cache(64)
+def _folded(known: tuple[str, ...]) -> Mapping[str, list[str]]:
+    folded: dict[str, list[str]] = defaultdict(list)
+    for candidate in known:
+        folded[fold(candidate)].append(candidate)
+    return folded
 
 
 def _may_say(name: str, letters: str, words: frozenset[str]) -> bool:

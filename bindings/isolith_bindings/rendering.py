@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import reprlib
 import types
 import typing
 from typing import Literal, Union, cast, get_args, get_origin
@@ -16,6 +17,7 @@ NO_DEFAULT = object()
 """Stands for "must be given" where None is a default like any other."""
 
 _MAX_DEFAULT = 60
+_MAX_BRIEF = 80
 _PLAIN_DEFAULTS = (type(None), bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 
 
@@ -117,3 +119,20 @@ def one_of(names: Iterable[str] | Mapping[str, object], limit: int = 20) -> str:
     listed = list(names)
     more = f" and {len(listed) - limit} more" if len(listed) > limit else ""
     return ", ".join(listed[:limit]) + more
+
+
+def brief(value: object) -> str:
+    """The beginning of what a script gave, as Python writes it; of any value, however large."""
+    return _brief.repr(value)
+
+
+class _Brief(reprlib.Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # Python writes no number of thousands of digits
+            return f"<int of {x.bit_length():,} bits>"
+
+
+_brief = _Brief()
+_brief.maxstring = _brief.maxother = _MAX_BRIEF

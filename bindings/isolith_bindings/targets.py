@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from isolith_bindings import names
 from isolith_bindings.availability import why_absent
 from isolith_bindings.connector import Connector, Method, offered
 from isolith_bindings.errors import CallError
-from isolith_bindings.rendering import one_of
+from isolith_bindings.rendering import brief, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 _CLASS = re.compile(r"\b[A-Z]\w*")
 """What may be a type that is declared, in a signature."""
+_MAX_NAME = 1000
+_MAX_PARTS = 8
+"""Dots of a path at which the name of a method may end: each is looked for."""
+_MAX_KEPT = 64
+"""Connectors whose other spellings are kept, as long as they have the same methods."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +44,19 @@ class Targets:
     def __init__(self, connectors: Mapping[str, Connector]) -> None:
         self._connectors = connectors
 
-    def connector(self, name: object) -> Connector:
-        """Any spelling of a connector. Raises CallError `unknown_tool`, with the nearest names."""
-        text = name if isinstance(name, str) else repr(name)
+    def connector(self, name: object, *, hinted: bool = True) -> Connector:
+        """Any spelling of a connector. Raises CallError `unknown_tool`, if `hinted` with the nearest names."""
+        text = name[:_MAX_NAME] if isinstance(name, str) else brief(name)
         found = names.resolve(text, {known: known for known in self._connectors})
         if found is None:
-            raise CallError("unknown_tool", f"there is no connector `{text}`", hint=other(text, self._connectors))
+            hint = other(text, self._connectors) if hinted else None
+            raise CallError("unknown_tool", f"there is no connector `{text}`", hint=hint)
         return self._connectors[found]
 
-    def method(self, connector: str, method: str) -> tuple[Connector, Method]:
+    def method(self, connector: str, method: str, *, hinted: bool = True) -> tuple[Connector, Method]:
         """Any spelling of a connector and a method, the denied included. Raises CallError `unknown_tool`."""
-        found = self.connector(connector)
-        return found, _method(found, method)
+        found = self.connector(connector, hinted=hinted)
+        return found, _method(found, method, hinted=hinted)
 
     def find(self, path: str) -> Target:
         """What a path leads to, without what is denied. Raises CallError `unknown_tool`, with the nearest names."""
@@ -111,7 +118,7 @@ def other(name: str, known: Mapping[str, object], prefix: str = "") -> str:
     return f"there are: {one_of(sorted(known))}" if known else "there are none"
 
 
-def unknown_method(connector: Connector, method: str) -> CallError:
+def unknown_method(connector: Connector, method: str, *, hinted: bool = True) -> CallError:
     """That there is none of this name, why, or what there is."""
     absent = why_absent(connector)
     if absent is not None:
@@ -123,8 +130,8 @@ def unknown_method(connector: Connector, method: str) -> CallError:
     reason = connector.excluded.get(method)
     if reason is not None:
         return CallError("unknown_tool", f"{connector.name} has no method `{method}`: {reason}")
-    hint = other(method, offered(connector), f"{connector.name}.")
-    return CallError("unknown_tool", f"{connector.name} has no method `{method}`", hint=hint)
+    near = other(method, offered(connector), f"{connector.name}.") if hinted else None
+    return CallError("unknown_tool", f"{connector.name} has no method `{method}`", hint=near)
 
 
 def no_such_type(target: Target) -> CallError:
@@ -149,16 +156,21 @@ def _known(connector: Connector, name: str) -> Method | None:
     known = _originals(connector.methods)
     found = names.resolve(name, known)
     if found is None:
-        shorter = names.aliases(connector.name, known)
+        shorter = _aliases(connector.name, tuple(known.items()))
         spelling = names.resolve(name, {alias: alias for alias in shorter})
         found = None if spelling is None else shorter[spelling]
     return None if found is None else connector.methods[found]
 
 
-def _method(connector: Connector, name: str) -> Method:
+@lru_cache(_MAX_KEPT)
+def _aliases(connector: str, bound: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    return names.aliases(connector, dict(bound))
+
+
+def _method(connector: Connector, name: str, *, hinted: bool = True) -> Method:
     found = _known(connector, name)
     if found is None:
-        raise unknown_method(connector, name)
+        raise unknown_method(connector, name, hinted=hinted)
     return found
 
 
@@ -175,6 +187,6 @@ def _originals(methods: Mapping[str, Method]) -> dict[str, str]:
 
 def _halves(text: str) -> Iterator[tuple[str, str]]:
     """`a.b.c` as (`a.b`, `c`) and (`a`, `b.c`)."""
-    parts = text.split(".")
+    parts = text.split(".", _MAX_PARTS)
     for end in range(len(parts) - 1, 0, -1):
         yield ".".join(parts[:end]), ".".join(parts[end:])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 from isolith_bindings.errors import CallError
-from isolith_bindings.rendering import no_argument, render_hint, takes_only
+from isolith_bindings.rendering import brief, no_argument, render_hint, takes_only
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     from isolith_bindings.signature import Signature, Slot
 
 _MAX_PROBLEMS = 3
+_MAX_EXPLAINED = 2_000
+"""Errors that are told apart, which takes twenty microseconds each: a script makes a hundred thousand in no time."""
 _ANYTHING: TypeAdapter[object] = TypeAdapter(object)
 
 
@@ -47,7 +48,8 @@ def check_result(tool: str, slot: Slot, value: object) -> object:
     try:
         return _plain(slot.adapter, slot.adapter.validate_python(value))
     except ValidationError as error:
-        what = f"{tool} did not give `{render_hint(slot.hint)}`: {_joined(_explain(error, 'result', value))}"
+        hint = render_hint(slot.hint)
+        what = f"{tool} did not give `{hint}`: {_joined(_explain(error, 'result', value, hint))}"
         cause: Exception = error
     except Exception as error:  # noqa: BLE001 - the border to validators and serialisers of the tool's own
         what = f"{tool} gave a result that could not be read: {error}"
@@ -60,7 +62,7 @@ def _check(slot: Slot, name: str, value: object, checked: dict[str, object], pro
     try:
         checked[name] = slot.adapter.validate_python(value)
     except ValidationError as error:
-        problems.extend(_explain(error, name, value))
+        problems.extend(_explain(error, name, value, render_hint(slot.hint)))
     except Exception as error:  # noqa: BLE001 - the border to validators of the tool's own
         problems.append(f"`{name}`: {error}")
 
@@ -90,8 +92,10 @@ def _joined(problems: list[str]) -> str:
     return "; ".join(problems[:_MAX_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _explain(error: ValidationError, subject: str, value: object) -> list[str]:
+def _explain(error: ValidationError, subject: str, value: object, expected: str) -> list[str]:
     """One sentence for each place: what was expected there, by all branches of a union, and what was given."""
+    if error.error_count() > _MAX_EXPLAINED:
+        return [f"`{subject}` is wrong in {error.error_count():,} places: expected `{expected}`"]
     problems: dict[str, list[ErrorDetails]] = {}
     for details in error.errors(include_url=False):
         problems.setdefault(subject + _path(value, details), []).append(details)
@@ -107,7 +111,7 @@ def _wrong(problems: list[ErrorDetails]) -> str:
     what = "; ".join([f"{_EXPECTED}{' or '.join(expected)}", *said] if expected else said)
     given = problems[0]["input"]
     kind = "" if given is None else f" ({type(given).__name__})"
-    return f": {what}, was given {_short.repr(given)}{kind}"
+    return f": {what}, was given {brief(given)}{kind}"
 
 
 def _reason(details: ErrorDetails) -> str:
@@ -146,5 +150,3 @@ def _inside(value: object, part: int | str) -> tuple[bool, object]:
 
 _INPUT = "Input should be "
 _EXPECTED = "expected "
-_short = reprlib.Repr()
-_short.maxstring = _short.maxother = 80

@@ -71,7 +71,7 @@ class Hibernation:
             raise HibernationError("what was put away is damaged, or of another version of Isolith")
         try:
             return _parse(body)
-        except (ValueError, KeyError, TypeError, struct.error, zlib.error) as error:
+        except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, struct.error, zlib.error) as error:
             raise HibernationError(f"what was put away cannot be read: {error}") from error
 
     def inputs(self) -> Inputs:

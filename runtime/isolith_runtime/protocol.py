@@ -122,7 +122,7 @@ Frame = Call | Cancel | Log | Emit | Progress | Warn | Parked | Result | Failure
 
 def parse(batch: bytes) -> list[Frame]:
     """The frames of a batch. Raises ProtocolError for anything no guest of ours sends."""
-    json_bounds.check(batch)
+    depth = json_bounds.check(batch)
     try:
         items = codec.loads(batch)
     except (codec.Malformed, UnicodeDecodeError):
@@ -132,11 +132,23 @@ def parse(batch: bytes) -> list[Frame]:
     frames = cast("list[object]", items)
     if len(frames) > MAX_FRAMES:
         raise ProtocolError(f"a batch of more than {MAX_FRAMES:,} frames")
+    if depth > codec.MAX_DEPTH:
+        _refuse_too_deep(frames)
     found = [_frame(item, len(batch)) for item in frames]
     if len(batch) < _LIGHT:
         return found
     share = json_bounds.weight(batch) // len(found)
     return [replace(frame, weight=share) if isinstance(frame, (Call, Emit)) else frame for frame in found]
+
+
+def _refuse_too_deep(frames: list[object]) -> None:
+    """What no encoder of ours writes could not be written again either. Text has two levels for one of some values."""
+    try:
+        for frame in frames:
+            for part in cast("list[object]", frame) if isinstance(frame, list) else ():
+                codec.encode(part)
+    except (codec.NoDataForm, codec.TooLarge):
+        raise ProtocolError(f"a value that is nested more than {codec.MAX_DEPTH} deep, or too large") from None
 
 
 def _frame(item: object, size: int) -> Frame:

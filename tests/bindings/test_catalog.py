@@ -216,7 +216,7 @@ def test_a_search_in_an_unknown_connector(connector: object) -> None:
 def test_any_text_may_be_searched_and_described(text: str) -> None:
     assert all(0 <= result.score <= 1 for result in CATALOG.search(text).results)
     with contextlib.suppress(CallError):
-        assert CATALOG.describe(text).path
+        assert CATALOG.describe(text).text
 
 
 # ---------------------------------------------------------------------------------------------- describe

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from isolith_bindings import names
 from isolith_bindings.errors import InvalidName
 from isolith_bindings.names import (
     GUEST_GLOBALS,
@@ -167,6 +168,22 @@ KNOWN = {"list_contacts": "list-contacts", "from_": "from", "getURL": "getURL", 
 )
 def test_every_spelling_resolves_where_it_is_unambiguous(spelling: str, name: str | None) -> None:
     assert resolve(spelling, KNOWN) == name
+
+
+def test_the_spellings_of_known_names_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand misspelt calls of a connector of thousands held up the loop of its host for minutes."""
+    folded: list[str] = []
+
+    def counted(text: str) -> str:
+        folded.append(text)
+        return fold(text)
+
+    known = {f"read_once_{number}": f"read-once-{number}" for number in range(1000)}
+    monkeypatch.setattr(names, "fold", counted)
+    for number in range(1000):
+        assert resolve(f"reads_once_{number}", known) is None
+    assert nearest("red_once_5", known)
+    assert len(folded) < 5_000
 
 
 def test_a_python_name_wins_over_an_original() -> None:

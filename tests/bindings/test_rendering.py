@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NewType, Optional, TypeVar, Union
 
 import pytest
 
-from isolith_bindings.rendering import NO_DEFAULT, first_paragraph, one_of, render_hint, render_signature
+from isolith_bindings.rendering import NO_DEFAULT, brief, first_paragraph, one_of, render_hint, render_signature
 
 
 class Color(enum.Enum):
@@ -88,3 +88,18 @@ def test_the_first_paragraph_is_one_line() -> None:
 def test_names_in_a_row() -> None:
     assert one_of(["a", "b"], limit=2) == "a, b"
     assert one_of(["a", "b", "c", "d"], limit=2) == "a, b and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("a", "'a'"),
+        (1 << 100, str(1 << 100)),
+        (1 << 40_000, "<int of 40,001 bits>"),
+        ({"a": [-1 << 40_000]}, "{'a': [<int of 40,001 bits>]}"),
+        ("a" * 1000, f"'{'a' * 37}...{'a' * 38}'"),
+    ],
+    ids=["text", "large", "vast", "within", "long"],
+)
+def test_any_value_is_shown_briefly(value: object, text: str) -> None:
+    assert brief(value) == text

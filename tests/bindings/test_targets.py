@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith_bindings import tokens
+from isolith_bindings import names, tokens
 from isolith_bindings.catalog import MAX_TARGETS, Catalog
 from isolith_bindings.connector import Annotations, JsonSchema, Method
 from isolith_bindings.errors import CallError
@@ -18,6 +18,8 @@ from isolith_bindings.schema.stubs import signature
 from isolith_bindings.testing import RecordingConnector
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from isolith_bindings.description import Detail
 
 ISSUE: JsonSchema = {
@@ -274,3 +276,18 @@ def test_words_of_a_server_are_clean_in_every_text(words: str) -> None:
     for target in ("s", "s.list_issues", None):
         for detail in ("summary", "signature", "full"):
             assert not set("\x1b\u202e\r\u2028\x00") & set(Catalog([server]).describe(target, detail).text)
+
+
+def test_each_dot_may_end_a_name_but_not_hundreds_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script had its host look for as many names, twenty times in one call, for minutes."""
+    looked: list[str] = []
+    resolve = names.resolve
+
+    def counted(name: str, known: Mapping[str, str]) -> str | None:
+        looked.append(name)
+        return resolve(name, known)
+
+    monkeypatch.setattr(names, "resolve", counted)
+    with pytest.raises(CallError, match="has no method"):
+        CATALOG.describe("crm." + "a." * 400)
+    assert len(looked) < 50

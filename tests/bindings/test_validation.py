@@ -175,6 +175,19 @@ def test_only_the_first_problems_are_listed() -> None:
     assert "; and 1 more. It takes: contact" in refused(save, contact={"id": 1, "emails": emails})
 
 
+def test_thousands_of_problems_are_counted_and_not_told_apart() -> None:
+    """A script of one line had the host write two hundred thousand sentences, for seconds, of which three were shown."""
+    emails: list[object] = [{"address": n} for n in range(3000)]
+    message = refused(save, contact={"id": 1, "emails": emails})
+    assert message == "crm.f: `contact` is wrong in 3,000 places: expected `Contact`. It takes: contact"
+
+
+def test_a_number_that_python_does_not_write_is_shown_by_its_size() -> None:
+    assert refused(mixed, text=1 << 40_000).startswith(
+        "crm.f: `text`: expected a valid string, was given <int of 40,001 bits> (int)"
+    )
+
+
 def test_further_arguments() -> None:
     assert checked(others, a=1, b="2") == {"a": 1, "b": 2}
     assert refused(others, a=1, b="x") == (

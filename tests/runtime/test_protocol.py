@@ -257,13 +257,35 @@ def test_brackets_in_texts_are_no_containers() -> None:
 @pytest.mark.parametrize("noise", ["", ']]]"', '\\"]', "}", "\\", "\\\\", '\\\\"[', '"', '""', '"["', '[""]', '}"{"\\'])
 def test_no_deeper_than_an_encoder_writes(noise: str) -> None:
     """Brackets in texts hide nothing."""
-    deepest = codec.MAX_TEXT_DEPTH - 2
-    value: object = noise
-    for _ in range(deepest):
-        value = [noise, value]
-    assert protocol.parse(encoded(["emit", value]))
+    assert protocol.parse(encoded(["emit", nested(noise, codec.MAX_DEPTH)]))
+    with pytest.raises(ProtocolError, match="a value that is nested more than 100 deep"):
+        protocol.parse(encoded(["emit", nested(noise, codec.MAX_DEPTH + 1)]))
+    with pytest.raises(ProtocolError, match="a value that is nested more than 100 deep"):
+        protocol.parse(encoded(["emit", nested(noise, codec.MAX_TEXT_DEPTH - 2)]))
     with pytest.raises(ProtocolError, match="a batch that is nested more than 208 deep"):
-        protocol.parse(encoded(["emit", [noise, value]]))
+        protocol.parse(encoded(["emit", nested(noise, codec.MAX_TEXT_DEPTH - 1)]))
+
+
+def nested(noise: str, levels: int) -> object:
+    value: object = noise
+    for _ in range(levels):
+        value = [noise, value]
+    return value
+
+
+@pytest.mark.parametrize("place", ["call", "log", "emit", "result", "failure"])
+def test_a_value_that_could_not_be_written_again_crosses_nowhere(place: str) -> None:
+    """Its run ended as a bug of ours: the log and the calls write what they were given."""
+    deep = {"a": nested("", 120)}
+    frames: dict[str, list[object]] = {
+        "call": ["call", 1, "crm", "get", deep, 1],
+        "log": ["log", "info", "text", deep, 1],
+        "emit": ["emit", deep],
+        "result": ["result", deep, "dict"],
+        "failure": ["failure", {**FAILURE, "more": deep}],
+    }
+    with pytest.raises(ProtocolError, match="a value that is nested more than 100 deep"):
+        protocol.parse(encoded(frames[place]))
 
 
 def test_the_deepest_value_an_encoder_takes_crosses() -> None:

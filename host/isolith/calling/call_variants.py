@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from isolith_runtime import protocol
 
 
-def resolve_call(catalog: Catalog, frame: protocol.Call) -> tuple[Connector, Method, Variant]:
-    """The method and its variant. Raises CallError `unknown_tool`."""
+def resolve_call(catalog: Catalog, frame: protocol.Call, *, hinted: bool = True) -> tuple[Connector, Method, Variant]:
+    """The method and its variant. Raises CallError `unknown_tool`; `hinted`: with the nearest names."""
     name, _, last = frame.method.rpartition(".")
     variant: Variant = "raw" if last == "raw" else "pages" if last == "pages" else ""
     if name and variant:
         with contextlib.suppress(CallError):
-            connector, method = catalog.resolve(frame.connector, name)
+            connector, method = catalog.resolve(frame.connector, name, hinted=False)
             if variant in method.variants:
                 return connector, method, variant
-    return (*catalog.resolve(frame.connector, frame.method), "")
+    return (*catalog.resolve(frame.connector, frame.method, hinted=hinted), "")
 
 
 def of_page(arguments: dict[str, object]) -> tuple[dict[str, object], object]:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 _MAX_REFUSED = 1_000
 """Calls that may be refused before anything is called; a script that asks for more is stopped."""
+_MAX_HINTED = 10
+"""Refused calls that are told what they may have meant: to find that takes a look at every name there is."""
 
 
 @dataclass
@@ -129,7 +131,7 @@ class CallDesk:
         use = Use(frame, self.identity.call_id(frame.number), frame.number, arguments=frame.arguments)
         self._uses[frame.number] = use
         try:
-            self._judge.admit(use)
+            self._judge.admit(use, hinted=self._refused < _MAX_HINTED)
             decision = self._judge.judge(use)
         except CallError as error:
             self._refused += 1

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from isolith.calling.call_variants import of_page, resolve_call
 from isolith.calling.use import HOST, HOST_SHOWN
+from isolith.run.given import encoded_size
 from isolith_bindings.errors import CallError
 from isolith_bindings.policy import denied
-from isolith_runtime.guest import codec
 
 if TYPE_CHECKING:
     from isolith.budgets import Budgets
@@ -34,18 +34,21 @@ class Judge:
     allowance: Allowance
     asks: bool
 
-    def admit(self, use: Use) -> None:
-        """Find its method, and count it. Raises CallError for what no run may call, or not so often, or so large."""
+    def admit(self, use: Use, *, hinted: bool = True) -> None:
+        """Find its method, and count it. Raises CallError for what no run may call, or not so often, or so large.
+
+        `hinted`: whether it is said what a name may have meant, which is looked for among all names.
+        """
         frame, budgets = use.frame, self.budgets
         self.allowance.admit(frame.connector)
         if frame.connector != HOST:
-            use.connector, use.method, use.variant = resolve_call(self.catalog, frame)
+            use.connector, use.method, use.variant = resolve_call(self.catalog, frame, hinted=hinted)
             if use.method.policy == "deny":
                 raise denied(".".join(use.names), self.policy.decide(use.connector, use.method))
         # What the host itself is given, an artifact, may be as large as a value.
         limit = budgets.value_bytes if frame.connector == HOST else budgets.argument_bytes
         # That of the whole batch, which is quick to know, is the most that its arguments can have.
-        size = len(codec.dumps(frame.arguments)) if frame.size > min(limit, self.allowance.argument_bytes) else 0
+        size = encoded_size(frame.arguments) if frame.size > min(limit, self.allowance.argument_bytes) else 0
         if size > limit:
             message = f"the arguments of {frame.connector or HOST_SHOWN}.{frame.method} are larger than {limit:,} bytes"
             raise CallError("invalid_arguments", message, hint="send less at a time, or an artifact's handle")

@@ -1,6 +1,8 @@
-"""The input of a run, as it crosses into the guest."""
+"""The input of a run as it crosses into the guest, and how large what a guest gives is as it crosses."""
 
 from __future__ import annotations
+
+import sys
 
 from isolith.outcome import Diagnostic
 from isolith_runtime.guest import codec
@@ -25,3 +27,11 @@ def size_of(given: object, max_bytes: int) -> int:
         limit = f"{max_bytes:,}"
         raise Unfit(f"the input is {size:,} bytes; `input_bytes` is {limit}", "hand over less, or a connector")
     return size
+
+
+def encoded_size(value: object) -> int:
+    """Bytes of a guest's value as it crosses; more than any budget where it holds more than any value may."""
+    try:
+        return len(codec.dumps(value).encode())
+    except codec.TooLarge:
+        return sys.maxsize

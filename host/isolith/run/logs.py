@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from isolith.outcome import LogRecord
-from isolith_runtime.guest import codec
+from isolith.run.given import encoded_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ class LogKeeper:
     def restore(self, records: Sequence[LogRecord]) -> None:
         """Lines that were kept before this pass; their bytes count."""
         for record in records:
-            size = len(record.message.encode()) + 1 + (len(codec.dumps(record.attrs).encode()) if record.attrs else 0)
+            size = len(record.message.encode()) + 1 + (encoded_size(record.attrs) if record.attrs else 0)
             self._left -= size
             self.bytes += size
             self.records.append(record)
@@ -39,7 +39,7 @@ class LogKeeper:
         if self.truncated:
             return None
         message, attrs = frame.message, frame.attrs
-        size = len(message.encode()) + 1 + (len(codec.dumps(attrs).encode()) if attrs else 0)
+        size = len(message.encode()) + 1 + (encoded_size(attrs) if attrs else 0)
         if size > self._left or len(self.records) >= MAX_LINES:
             self.truncated = True
             attrs = {}

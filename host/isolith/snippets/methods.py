@@ -50,10 +50,10 @@ class SnippetCatalog(Catalog):
         """The approved versions of one, the newest last."""
         return [snippet for snippet in self._approved if snippet.name == name]
 
-    def resolve(self, connector: str, method: str) -> tuple[Connector, Method]:
+    def resolve(self, connector: str, method: str, *, hinted: bool = True) -> tuple[Connector, Method]:
         """Also `snippets.NAME`. Raises CallError `unknown_tool`."""
         if connector != SNIPPETS or SNIPPETS in self.connectors:
-            return super().resolve(connector, method)
+            return super().resolve(connector, method, hinted=hinted)
         found = self._scripts.methods.get(method)
         if found is None:
             raise CallError("unknown_tool", f"there is no snippet `{method}`, or it is approved no longer")

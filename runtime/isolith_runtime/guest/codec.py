@@ -24,6 +24,7 @@ from collections.abc import Callable, Collection, ItemsView, KeysView, Mapping, 
 from typing import Any
 
 from isolith_runtime.guest import artifact
+from isolith_runtime.guest.keys import is_flood
 
 MAX_DEPTH = 100
 """Levels of a value: at six frames of ours a level, what fits into half of CPython's recursion limit."""
@@ -35,8 +36,11 @@ MAX_NODES = 4_000_000
 MAX_CONTAINERS = 1_000_000
 """Lists and mappings of the text of one value: two bytes there are a hundred to whoever reads it."""
 
+MAX_DIGITS = 20_000
+"""Of a Decimal; its point may be `MAX_POINT` digits away from them. Nine characters are an integer that takes hours."""
+MAX_POINT = 2_000
+
 _SAFE_BITS = 4096
-_MAX_EQUAL_HASHES = 64
 _MAX_PATH = 60
 
 _PLAIN: set[type] = {type(None), bool, int, float, str}
@@ -289,6 +293,13 @@ def _has_tag(value: dict[str, object]) -> bool:
     return "$" in "".join(value) and any(key[:1] == "$" for key in value)
 
 
+def _decimal(value: decimal.Decimal) -> str:
+    text = decimal.Decimal.__str__(value)
+    if len(text) > MAX_DIGITS or abs(decimal.Decimal.adjusted(value)) > MAX_POINT:
+        raise NoDataForm("is a Decimal of too many digits: leave it as text, or round it")
+    return text
+
+
 def _timedelta(value: dt.timedelta) -> list[int]:
     return [value.days, value.seconds, value.microseconds]
 
@@ -303,7 +314,7 @@ TAGGED: dict[type, tuple[str, Callable[[Any], object]]] = {
     dt.date: ("$date", dt.date.isoformat),
     dt.time: ("$time", dt.time.isoformat),
     dt.timedelta: ("$timedelta", _timedelta),
-    decimal.Decimal: ("$decimal", decimal.Decimal.__str__),
+    decimal.Decimal: ("$decimal", _decimal),
     uuid.UUID: ("$uuid", uuid.UUID.__str__),
     complex: ("$complex", _complex),
     artifact.Artifact: ("$artifact", artifact.parts),
@@ -328,12 +339,16 @@ def _float(text: str) -> float:
     return float(text)
 
 
+def _as_decimal(text: str) -> decimal.Decimal:
+    value = decimal.Decimal(text) if len(text) <= MAX_DIGITS else None
+    if value is None or abs(value.adjusted()) > MAX_POINT:
+        raise Malformed("a Decimal of too many digits")
+    return value
+
+
 def _no_flood(values: list[object]) -> list[object]:
-    """Refuse keys that were chosen to share one hash: a table of them takes quadratic time to fill."""
-    if len(values) > _MAX_EQUAL_HASHES:
-        most = max(collections.Counter(map(hash, values)).values())
-        if most > _MAX_EQUAL_HASHES:
-            raise Malformed("too many keys of one hash")
+    if is_flood(values):
+        raise Malformed("too many keys of one hash")
     return values
 
 
@@ -350,7 +365,7 @@ _DECODERS: dict[str, tuple[type, Callable[[Any], object]]] = {
     "$date": (str, dt.date.fromisoformat),
     "$time": (str, dt.time.fromisoformat),
     "$timedelta": (list, lambda parts: dt.timedelta(*parts)),
-    "$decimal": (str, decimal.Decimal),
+    "$decimal": (str, _as_decimal),
     "$uuid": (str, uuid.UUID),
     "$tuple": (list, tuple),
     "$set": (list, lambda values: set(_no_flood(values))),

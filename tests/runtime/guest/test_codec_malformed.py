@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import decimal
 import json
 import uuid
 from typing import TYPE_CHECKING
@@ -112,6 +113,49 @@ FLOODS: list[Mapping[str, object]] = [
 def test_keys_that_share_a_hash_are_refused(flood: object) -> None:
     with pytest.raises(codec.Malformed, match="too many keys of one hash"):
         codec.loads(json.dumps(flood))
+
+
+def slow(*keys: object) -> list[object]:
+    """Of one hash, and each pair takes long to compare."""
+    number = (1 << 100_000) - 1
+    return [{"$decimal": str(hash(number))}, {"$int": hex(number)}, *keys]
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [
+        {"$set": slow()},
+        {"$frozenset": slow()},
+        {"$dict": [part for key in slow() for part in (key, 0)]},
+        {"$set": [{"$tuple": [1, key]} for key in slow()]},
+        {"$set": [{"$frozenset": [key]} for key in slow()]},
+        {"$set": [{"$decimal": str(HASH * n)} for n in range(1, 6)]},
+    ],
+)
+def test_keys_that_take_long_to_compare_are_refused(flood: object) -> None:
+    """400 KB took nine seconds, and a megabyte a minute: a Decimal is made of each number beside it, digit by digit."""
+    with pytest.raises(codec.Malformed, match="too many keys of one hash"):
+        codec.loads(json.dumps(flood))
+
+
+def test_vast_numbers_and_decimals_are_keys_all_the_same() -> None:
+    value = {decimal.Decimal(-1), decimal.Decimal(-2), decimal.Decimal("0.5"), 1 << 100_000, -1.5, (-1, -2), (-2, -1)}
+    assert codec.loads(codec.dumps(value)) == value
+
+
+@pytest.mark.parametrize("text", ["1E+2001", "1E-2001", "0E+999999999", "-1E+999999999999999999", "1" * 20_001])
+def test_a_decimal_of_too_many_digits_is_none(text: str) -> None:
+    """`int` of nine characters took for ever, and so did whoever checked that an argument is one."""
+    with pytest.raises(codec.Malformed, match="a Decimal of too many digits"):
+        codec.loads(json.dumps({"$decimal": text}))
+    with pytest.raises(codec.NoDataForm, match=r"the value at \$\[0\] is a Decimal of too many digits"):
+        codec.dumps([decimal.Decimal(text)])
+
+
+@pytest.mark.parametrize("text", ["1E+2000", "-1E-2000", "0." + "3" * 19_990, "NaN", "-Infinity", "sNaN"])
+def test_any_other_decimal_crosses(text: str) -> None:
+    found = codec.loads(codec.dumps(decimal.Decimal(text)))
+    assert str(found) == str(decimal.Decimal(text))
 
 
 def test_keys_that_do_not_are_not() -> None:
