@@ -12,6 +12,7 @@ import contextlib
 import contextvars
 import queue
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -231,6 +232,7 @@ class Guest:
         self._note_spent()
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for it
             self._loop.call_soon_threadsafe(self._slept, self._put_away, kept, context=self._context)
+        self._tidy()
 
     def _make(self) -> Isolate:
         isolate = self._supply.pool.take()
@@ -304,8 +306,14 @@ class Guest:
             why = isolate.meter.stop
             self.departure = Departure(end, why, line, isolate.broken, error or isolate.host_error)
         self._call_loop(frames, State.GONE)
+        self._tidy()
 
     def _tidy(self) -> None:
+        """Give the isolate back, whatever becomes of the loop and of who may still hold this guest.
+
+        A moment later: to unmap one isolate and map the next would hold up who waits for this one's outcome.
+        """
+        time.sleep(_TIDY_S)
         if self._isolate is not None:
             self._isolate.close()
         self._supply.pool.replenish()
@@ -327,9 +335,7 @@ class Guest:
         try:
             self._loop.call_soon_threadsafe(self._arrive, frames, state, context=self._context)
         except RuntimeError:  # the loop is closed: nobody waits for this run any more
-            if state is State.GONE:
-                self._tidy()
-            elif self._isolate is not None:
+            if state is not State.GONE and self._isolate is not None:
                 self._isolate.stop(Stop.CANCELLED)
 
     # in the loop
@@ -337,7 +343,6 @@ class Guest:
     def _slept(self, put_away: PutAway, kept: Hibernation | BaseException) -> None:
         self.state = State.GONE
         put_away(kept)
-        self._loop.call_later(_TIDY_S, self._supply.threads.submit, self._tidy)
 
     def _arrive(self, frames: list[protocol.Frame], state: State) -> None:
         busy = bool(self._inbox)
@@ -357,9 +362,6 @@ class Guest:
                 self._loop.call_soon(self._take)
             else:
                 self._listened()
-        if state is State.GONE:
-            # Unmapping one isolate and mapping the next would hold up who waits for this one's outcome.
-            self._loop.call_later(_TIDY_S, self._supply.threads.submit, self._tidy)
 
     def _listened(self) -> None:
         if self._in_flight:

@@ -62,9 +62,9 @@ class IsolatePool:
         return len(self._waiting)
 
     def take(self) -> Isolate:
-        """A fresh isolate."""
+        """A fresh isolate: the one that was made last, of which a processor may still know most."""
         try:
-            return self._waiting.popleft()
+            return self._waiting.pop()
         except IndexError:
             return Isolate(self._engine)
 

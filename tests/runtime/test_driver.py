@@ -12,7 +12,7 @@ import pytest
 from isolith_runtime import protocol
 from isolith_runtime.driver import Guest, State, Supply
 from isolith_runtime.inputs import Inputs
-from isolith_runtime.isolate import End
+from isolith_runtime.isolate import End, Isolate
 from isolith_runtime.limits import Limits, Stop
 from isolith_runtime.protocol import Call, Failure, Frame, Parked, Result
 
@@ -98,6 +98,40 @@ def test_frames_reach_a_guest_whose_thread_is_about_to_leave(supply: Supply, pau
     last = talk(supply, conversation).frames[-1]
     assert isinstance(last, Result)
     assert last.value == 19
+
+
+@pytest.mark.parametrize("end", ["end", "stop", "hibernate"])
+def test_the_isolate_is_given_back_after_the_loop_has_ended_and_while_the_guest_is_held(
+    supply: Supply, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    given_back: list[Isolate] = []
+    close = Isolate.close
+
+    def closing(isolate: Isolate) -> None:
+        close(isolate)
+        given_back.append(isolate)
+
+    monkeypatch.setattr(Isolate, "close", closing)
+
+    async def conversation(to: Talk) -> None:
+        to.start("await crm.get()")
+        await to.until(State.RESTING)
+        if end == "end":
+            to.guest.deliver([protocol.answer(1, None)])
+        elif end == "stop":
+            to.guest.stop(Stop.CANCELLED)
+        else:
+            put_away: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+            to.guest.hibernate(put_away.set_result)
+            await put_away
+            return
+        await to.until(State.GONE)
+
+    held = talk(supply, conversation)
+    patience = time.monotonic() + 240
+    while held.guest._isolate not in given_back:
+        assert time.monotonic() < patience
+        time.sleep(0.01)
 
 
 def test_stopped_before_it_began(supply: Supply) -> None:
