@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import itertools
 import json
 from functools import partial
 from typing import TYPE_CHECKING, Self
@@ -15,14 +13,15 @@ from isolith.approvals.grants import Grants
 from isolith.approvals.linking import Links, key_of_links
 from isolith.budgets import Budgets, HostPolicy
 from isolith.durable.durability import Durable
-from isolith.durable.durable_runs import Doors, DurableRuns, owner_name
-from isolith.durable.handing_over import hand_over, heed
+from isolith.durable.durable_runs import Doors, DurableRuns
+from isolith.durable.handing_over import hand_over
 from isolith.durable.journals import Journals
 from isolith.durable.ledger import Ledger
 from isolith.durable.revert_checks import DeclaredReverts
 from isolith.durable.rollback import Undoer
+from isolith.durable.tending import tend
 from isolith.errors import UsageError
-from isolith.journal.errors import JournalError
+from isolith.journal.owners import Owner
 from isolith.options import connectors_given, policy_given
 from isolith.run import gradual
 from isolith.run.execution import Execution
@@ -97,7 +96,7 @@ class CodeMode:
         self.policy = policy_given(policy)
         self.connectors: list[Connector] = connectors_given(connectors, self.policy)
         self.catalog = SnippetCatalog(self.connectors, self.policy, self._call_snippet)
-        self._owner = owner_name()
+        self._owner = Owner()
         self._journals = Journals(journal)
         self.snippets = Snippets(self._journals.open, self.catalog, self._supply, self._read_snippets)
         self.grants = Grants(self._journals.open, self.catalog)
@@ -162,21 +161,7 @@ class CodeMode:
         await gradual.end_session(self.connectors, principal, session)
 
     async def _tend_runs(self) -> None:
-        """Now and then, as long as this is open. What the journal cannot do now it may be able to do later."""
-        runs = await self.runs()
-        async with asyncio.TaskGroup() as group:
-            group.create_task(heed(runs.journal, self._running))
-            await self._look_after(runs)
-
-    async def _look_after(self, runs: DurableRuns) -> None:
-        for turn in itertools.count():
-            with contextlib.suppress(JournalError):
-                await runs.expire()
-                await runs.recover(self._origin)
-                await self._read_snippets()
-                if turn % _PRUNE_TURNS == 0:
-                    await runs.journal.prune()
-            await asyncio.sleep(_TEND_S)
+        await tend(await self.runs(), self._running, self._origin, self._read_snippets)
 
     async def rollback(self, execution_id: str, *, again: bool = False) -> Outcome:
         """Undo what a run did that has ended, its last call first: see `DurableRuns.rollback`."""
@@ -190,7 +175,7 @@ class CodeMode:
     async def runs(self) -> DurableRuns:
         """The runs of the journal: what waits for people, and what can be gone on with."""
         doors = Doors(self._go_on, self._find, self._supply, Undoer(self.catalog, self._declared.reverts), self._let_go)
-        return DurableRuns(await self._journals.open(), doors, self._owner)
+        return DurableRuns(await self._journals.open(), doors, self._owner.name)
 
     async def approve(  # noqa: PLR0913 - the parts of one answer
         self,
@@ -284,7 +269,7 @@ class CodeMode:
         """Where a new run is journalled: where there is a journal, and where it may have to wait for a person."""
         if not self._journals.given and self._questions != "pause" and not may_ask(self.connectors, self.policy):
             return None
-        return Durable(Ledger(self._journals.open, self._owner), self._keep_on, None, self._origin)
+        return Durable(Ledger(self._journals.open, self._owner.name), self._keep_on, None, self._origin)
 
     def _go_on(self, history: History, budgets: Budgets, durable: Durable) -> Execution:
         order = history.order
@@ -308,7 +293,7 @@ class CodeMode:
         )
 
     async def _call_snippet(self, name: str, arguments: Mapping[str, object], context: CallContext) -> object:
-        nesting = Nesting(self._journals.open, self._find, self._begin, self._supply, self._owner)
+        nesting = Nesting(self._journals.open, self._find, self._begin, self._supply, self._owner.name)
         return await Nested(nesting, self.catalog, name, context).value(arguments)
 
     async def _read_snippets(self) -> None:
@@ -391,9 +376,3 @@ class CodeMode:
                 )
 
         return asyncio.run(once())
-
-
-_PRUNE_TURNS = 360
-"""Looks between two prunings of what ended long ago."""
-_TEND_S = 10.0
-"""Seconds between two looks for what was left or has expired."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import secrets
-import socket
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
@@ -26,6 +23,7 @@ from isolith.durable.shown import number_of, pending_of, standing
 from isolith.errors import UsageError
 from isolith.journal.errors import Leased, UnknownEntry, WrongStatus
 from isolith.journal.model import Answer
+from isolith.journal.owners import Owner
 from isolith.outcome import Diagnostic, Outcome
 from isolith_runtime.errors import HibernationError
 
@@ -45,11 +43,6 @@ if TYPE_CHECKING:
     """Starts an execution that goes on with a history, under these budgets."""
 
 NOBODY = "nobody named"
-
-
-def owner_name() -> str:
-    """Who works on executions here: host and process, and a mark of its own."""
-    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 @dataclass(frozen=True)
@@ -74,7 +67,7 @@ class DurableRuns:
     def __init__(self, journal: Journal, doors: Doors, owner: str | None = None) -> None:
         self.journal = journal
         self._doors = doors
-        self.owner = owner or owner_name()
+        self.owner = owner or Owner().name
         self._endings = Endings(journal, self.owner, doors.ended)
 
     @property

@@ -12,6 +12,7 @@ from sqlalchemy import or_, select
 from isolith.journal import schema
 from isolith.journal.errors import Leased
 from isolith.journal.model import Lease
+from isolith.journal.owners import is_gone
 from isolith.journal.times import from_micros
 
 if TYPE_CHECKING:
@@ -31,13 +32,15 @@ class Leases:
     async def acquire(self, execution_id: str, owner: str, lasts: timedelta) -> Lease:
         """The right to work on it, in whatever status it is. `owner` names host, process and task: unique to the asker.
 
-        Raises Leased while somebody else's lasts, also for the same owner's; UnknownEntry.
+        Raises Leased while somebody else's lasts, also for the same owner's; UnknownEntry. That of a process of this
+        machine that has ended lasts no longer.
         """
 
         def work(transaction: Transaction) -> Lease:
             head = transaction.head(execution_id)
-            if head.owner is not None and head.until is not None and head.until > transaction.now:
-                raise Leased(execution_id, head.owner, from_micros(head.until))
+            owner_now, until = head.owner, head.until
+            if owner_now and until is not None and until > transaction.now and not is_gone(owner_now):
+                raise Leased(execution_id, owner_now, from_micros(until))
             return give(transaction, execution_id, owner, lasts)
 
         return await self._store.write(work, hard=True)
@@ -80,15 +83,19 @@ class Leases:
 
         def work(transaction: Transaction) -> list[str]:
             head, execution = schema.heads.c, schema.executions.c
+            under_way = or_(head.status == "running", execution.rollback == "under_way")
+            both = schema.executions.join(schema.heads, head.stream == execution.execution_id)
+            holders = select(head.owner).distinct().select_from(both).where(under_way, head.until > transaction.now)
+            gone = [owner for owner in transaction.connection.scalars(holders) if owner is not None and is_gone(owner)]
             query = (
                 select(execution.execution_id)
-                .join(schema.heads, head.stream == execution.execution_id)
-                .where(or_(head.status == "running", execution.rollback == "under_way"))
-                .where(or_(head.owner.is_(None), head.until <= transaction.now))
+                .select_from(both)
+                .where(under_way)
+                .where(or_(head.owner.is_(None), head.until <= transaction.now, head.owner.in_(gone)))
                 .order_by(execution.created_at)
                 .limit(limit)
             )
-            return list(transaction.connection.execute(query).scalars())
+            return list(transaction.connection.scalars(query))
 
         return await self._store.write(work)
 
