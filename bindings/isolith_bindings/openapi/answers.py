@@ -31,6 +31,8 @@ BESIDE = 256 * 1024
 """Bytes of a list that are read at once."""
 EMPTY_STATUSES = frozenset({204, 205, 304})
 _DEFAULT = "application/octet-stream"
+_CARELESS = frozenset({"text/plain", _DEFAULT})
+"""What servers say that were told nothing better."""
 
 
 async def value_of(
@@ -47,7 +49,7 @@ async def value_of(
         return dict(response.headers)
     if response.status in EMPTY_STATUSES or (not response.content and not response.cut):
         return None
-    told = response.header("content-type") or _documented_type(operation, response.status)
+    told = _told(operation, response)
     if response.truncated:
         raise _too_long(operation, response, artifacts, told)
     media = _media(operation, response.status, told)
@@ -64,6 +66,21 @@ async def value_of(
     if apart:
         return await _items(operation, response, told, Items(media, definitions), artifacts)
     return _data(operation, response, told)
+
+
+def _told(operation: Operation, response: Response) -> str:
+    """The media type of an answer. JSON that is called a text or bytes is JSON, where the document has nothing else."""
+    told = response.header("content-type") or _documented_type(operation, response.status)
+    answer = match(operation.answers, response.status)
+    if essence(told) not in _CARELESS or answer is None or not answer.media or documented(answer.media, told):
+        return told
+    if response.file is not None or response.cut or any(kind_of(media) != "json" for media in answer.media):
+        return told
+    try:
+        json.loads(response.content)
+    except (ValueError, RecursionError):
+        return told
+    return "application/json"
 
 
 def as_data(operation: Operation, response: Response, value: object) -> object:

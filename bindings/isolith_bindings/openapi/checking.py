@@ -84,6 +84,10 @@ class Checker:
         arguments: dict[str, object] = {}
         for name, value in given.items():
             known = name if name in properties else originals.get(name)
+            places = [] if known else _places(operation, name)
+            if known is None and len(places) > 1:
+                several = " or ".join(f"`{each}`" for each in places)
+                raise CallError("invalid_arguments", f"`{name}` is several things in {place_of(operation)}: {several}")
             if known is None:
                 near = names.did_you_mean(name, properties)
                 what = f"{operation.name} ({place_of(operation)}) takes no argument `{name}`"
@@ -145,8 +149,17 @@ def _said(operation: Operation, path: str) -> str:
 def _originals(operation: Operation) -> dict[str, str]:
     """What the document calls each argument, where only one is called that."""
     found: dict[str, str | None] = {}
-    body = operation.body.fields.items() if operation.body else ()
-    pairs = [*((item.argument, item.name) for item in operation.parameters), *body]
-    for argument, name in pairs:
+    for argument, name in _named(operation):
         found[name] = None if name in found else argument
     return {name: argument for name, argument in found.items() if argument is not None}
+
+
+def _places(operation: Operation, name: str) -> list[str]:
+    """All arguments that the document calls so."""
+    return [argument for argument, original in _named(operation) if original == name]
+
+
+def _named(operation: Operation) -> list[tuple[str, str]]:
+    """Each argument, and what the document calls it."""
+    body = operation.body.fields.items() if operation.body else ()
+    return [*((item.argument, item.name) for item in operation.parameters), *body]

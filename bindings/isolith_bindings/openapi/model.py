@@ -103,16 +103,23 @@ class Body:
 
 @dataclass(frozen=True)
 class Answer:
-    """A documented answer: a status, `2XX` or `default`, and what may come with it."""
+    """A documented answer: a status, `2XX` or `default`, and what may come with it.
+
+    `unreadable`: the document has it, and what it says of it cannot be read.
+    """
 
     status: str
     media: tuple[Media, ...]
     where: str = ""
+    unreadable: bool = False
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation. `id`: what the document calls it, unique in it. `key`: `GET /users/{id}`, for people."""
+    """One operation. `id`: what the document calls it, unique in it. `key`: `GET /users/{id}`, for people.
+
+    `query`: what always goes with it, since it stands in its path.
+    """
 
     id: str
     name: str
@@ -132,6 +139,7 @@ class Operation:
     security: tuple[Requirement, ...] | None = None
     policy: str | None = None
     where: str = ""
+    query: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> str:

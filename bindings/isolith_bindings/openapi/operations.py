@@ -14,6 +14,7 @@ from isolith_bindings.openapi.refs import DefectError, Node, References
 from isolith_bindings.openapi.schemas import Schemas, texts
 from isolith_bindings.openapi.security import read_schemes, requirements
 from isolith_bindings.openapi.servers import Whereabouts, addresses
+from isolith_bindings.openapi.templates import fitted
 from isolith_bindings.openapi.tree import is_mapping
 
 if TYPE_CHECKING:
@@ -51,12 +52,13 @@ class Reading:
 
 @dataclass(frozen=True)
 class _Found:
-    """One operation in the document. `path_item` is around it."""
+    """One operation in the document. `path_item` is around it, `note` what was mended of its path."""
 
     method: str
     path: str
     node: Node
     path_item: Node
+    note: str = ""
 
     @property
     def key(self) -> str:
@@ -79,13 +81,17 @@ def compile_document(document: Document, where: Whereabouts) -> Api:
         original = unique or one.key
         if one.key in named.notes:
             notes.setdefault(original, named.notes[one.key])
+        mended = [one.note] if one.note else []
         if one.key in named.excluded:
             excluded[original] = named.excluded[one.key]
             continue
         try:
-            read.append(_read(reading, one, original, named.names[one.key]))
+            read.append(_read(reading, one, original, named.names[one.key], mended))
         except DefectError as error:
             excluded[original] = str(error)
+            continue
+        if mended:
+            notes[original] = "; ".join([*([notes[original]] if original in notes else []), *mended])
     return _api(reading, read, excluded, notes, document.digests)
 
 
@@ -131,28 +137,34 @@ def _find(references: References, excluded: dict[str, str]) -> Iterator[_Found]:
     except DefectError as error:
         excluded["paths"] = str(error)
         return
+    known = {path for path, _ in paths}
     for path, node in paths:
         if path.startswith("x-"):
             continue
+        whole = path if path.startswith("/") else f"/{path}"
+        note = (
+            "" if whole == path else f"the path at {node.where} does not begin with a slash: it is taken for `{whole}`"
+        )
         try:
             item = references.follow(node)
             item.mapping()
-            if not path.startswith("/"):
-                raise DefectError(f"the path at {node.where} does not begin with a slash")  # noqa: TRY301 - one place
+            if whole != path and whole in known:
+                raise DefectError(f"the path at {node.where} is there with a slash as well")  # noqa: TRY301 - one place
             operations = list(_methods(path, item, excluded))
         except DefectError as error:
             excluded[path] = str(error)
             continue
         for method, operation in operations:
             if is_mapping(operation.value):
-                yield _Found(method, path, operation, item)
+                yield _Found(method, whole, operation, item, note)
             else:
                 excluded[f"{method} {path}"] = f"{operation.where} should be a mapping"
 
 
 def _methods(path: str, item: Node, excluded: dict[str, str]) -> Iterator[tuple[str, Node]]:
+    spelt = {name.lower(): name for name in reversed(item.mapping())}  # some write GET
     for method in METHODS:
-        node = item.get(method)
+        node = item.get(method) or item.get(spelt.get(method, method))
         if node is not None:
             yield method.upper(), node
     for method, node in item.entries("additionalOperations"):
@@ -182,12 +194,14 @@ def _wanted(one: _Found, ids: Counter[str], kinds: Mapping[str, object]) -> Want
 # -------------------------------------------------------------------------------------------------- one operation
 
 
-def _read(reading: Reading, one: _Found, original: str, name: str) -> Operation:
+def _read(reading: Reading, one: _Found, original: str, name: str, mended: list[str]) -> Operation:
+    """`mended` takes what was put right. Raises DefectError."""
     told = one.node.mapping()
     nodes = parameters.collect(one.path_item, one.node, reading.references)
     found = encodings.in_forms(parameters.read(nodes, reading.family, reading.schemas), reading.schemas)
-    in_path = {item.parameter.name: item.parameter for item in found if item.parameter.location == "path"}
-    parameters.check_path(one.path, in_path, one.node.where)
+    template = fitted(one.path, found, one.node.where)
+    found = template.found
+    mended += template.notes
     content = _content(reading, one, nodes)
     produces = texts(told.get("produces")) or texts(reading.references.root.mapping().get("produces"))
     answers = responses.read(one.node, reading.references, reading.family, produces, reading.schemas)
@@ -214,6 +228,7 @@ def _read(reading: Reading, one: _Found, original: str, name: str) -> Operation:
         security=requirements(one.node, reading.references, reading.schemes),
         policy=_policy(one),
         where=one.node.where,
+        query=template.query,
     )
 
 

@@ -22,7 +22,7 @@ from isolith_bindings.secrets import redact
 
 if TYPE_CHECKING:
     from isolith_bindings.egress import Response
-    from isolith_bindings.openapi.model import Operation
+    from isolith_bindings.openapi.model import Operation, Parameter
     from isolith_bindings.openapi.plan import RequestPlan
 
 Cursor = list[list[str]]
@@ -81,7 +81,7 @@ def following(plan: RequestPlan, operation: Operation, response: Response, value
     found = _by_link(response)
     if found is None:
         found = _by_body(query, value)
-    if found is None and not said_all(value):
+    if found is None and not said_all(value) and not _said_none(value):
         found = _by_count(query, value)
     usable = {name: text for name, text in (found or ()) if _of_paging(name, operation) and harmless(name, text)}
     changed = {name: text for name, text in usable.items() if query.sent.get(name) != text}
@@ -133,6 +133,11 @@ def _by_body(query: Query, value: object) -> list[tuple[str, str]] | None:
         last = _mapping(items[-1]).get("id") if items else None
         return [(parameter, last)] if isinstance(last, str) else None
     return None
+
+
+def _said_none(value: object) -> bool:
+    """Whether the answer has a place for the address of the next page, and none in it."""
+    return any(told is None for key, told in told_of(value) if key in words.NEXT_URL)
 
 
 def said_all(value: object) -> bool:
@@ -209,7 +214,14 @@ def _query(plan: RequestPlan, operation: Operation) -> Query:
         name: schema["default"] for name, schema in schemas.items() if isinstance(schema, dict) and "default" in schema
     }
     sent = {unquote_plus(name): unquote_plus(value or "") for name, value in plan.query}
-    return Query(tuple(schemas), defaults, sent)
+    single = tuple(item.name for item in parameters if not _is_several(item))
+    return Query(single, defaults, sent)
+
+
+def _is_several(parameter: Parameter) -> bool:
+    """Whether it holds more than one value, as `page[size]` and `page[number]` in one: none of them is counted up."""
+    schema = parameter.schema
+    return parameter.style == "deepObject" or (isinstance(schema, dict) and schema.get("type") in ("object", "array"))
 
 
 def _of_paging(name: str, operation: Operation) -> bool:

@@ -11,7 +11,7 @@ from isolith_bindings.openapi.refs import DefectError, Node, References
 from isolith_bindings.openapi.schemas import meant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from isolith_bindings.openapi.document import Family
     from isolith_bindings.openapi.schemas import Schemas
@@ -25,6 +25,7 @@ _STYLES: dict[Location, tuple[Style, ...]] = {
 }
 # The collection formats of 2.0, which may be anywhere.
 _DELIMITED: tuple[Style, ...] = ("spaceDelimited", "pipeDelimited", "tabDelimited")
+_PLACES = {place.lower(): place for place in (*get_args(Location), "body", "formData")}
 # Section "Parameter Object": these headers are said elsewhere, and a parameter of the name is to be ignored.
 _IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
 
@@ -49,12 +50,19 @@ def collect(path: Node, operation: Node, references: References) -> list[Node]:
     """
     found: dict[tuple[str, str], Node] = {}
     for node in (*path.items("parameters"), *operation.items("parameters")):
-        target = references.follow(node)
+        target = _placed(references.follow(node))
         name, location = target.text("name"), target.text("in")
         if not name or not location:
             raise DefectError(f"the parameter at {target.where} has no `name` or no `in`")
         found[name, location] = target
     return list(found.values())
+
+
+def _placed(node: Node) -> Node:
+    """The same with its place in the letters of the specification: some write `Query`."""
+    told = node.text("in")
+    meant = _PLACES.get(told.lower(), told)
+    return node if meant == told else Node({**node.mapping(), "in": meant}, node.document, node.pointer)
 
 
 def read(nodes: Iterable[Node], family: Family, schemas: Schemas) -> list[Found]:
@@ -65,9 +73,9 @@ def read(nodes: Iterable[Node], family: Family, schemas: Schemas) -> list[Found]
         if location in {"body", "formData"} and family == "2.0":
             continue
         if location not in get_args(Location):
-            raise DefectError(
-                f"the parameter at {node.where} is `in: {location}`: {_listed(get_args(Location))} are known"
-            )
+            known = f"{_listed(get_args(Location))} are known"
+            more = "; in OpenAPI 3 a body is `requestBody`" if location in {"body", "formData"} else ""
+            raise DefectError(f"the parameter at {node.where} is `in: {location}`: {known}{more}")
         if location == "header" and node.text("name").lower() in _IGNORED_HEADERS:
             continue
         place = cast("Location", location)
@@ -76,7 +84,7 @@ def read(nodes: Iterable[Node], family: Family, schemas: Schemas) -> list[Found]
             each = _read(swagger.parameter(node), place, styles, schemas)
             found.append(replace(each, parameter=replace(each.parameter, inner=swagger.inner_styles(node))))
         else:
-            found.append(_read(node, place, styles, schemas))
+            found.append(_read(swagger.with_schema(node), place, styles, schemas))
     _check_query([each.parameter for each in found])
     return found
 
@@ -117,6 +125,8 @@ def _read(node: Node, location: Location, styles: tuple[Style, ...], schemas: Sc
         raise DefectError(
             f"the parameter at {node.where} has `style: {style}`: in a {location}, {_listed(styles)} are known"
         )
+    if told.get("allowEmptyValue") is True and location == "query":
+        schema = {"anyOf": [schema, {"const": ""}]}
     explode = told.get("explode", style in {"form", "cookie", "deepObject"})
     parameter = Parameter(
         argument="",
@@ -147,20 +157,6 @@ def described(schema: Schema, description: str, *, deprecated: bool) -> Schema:
         return schema if schema is False or not description else {"description": description}
     told: dict[str, object] = {"description": description} if description else {}
     return {**schema, **told, **({"deprecated": True} if deprecated else {})}
-
-
-def check_path(path: str, parameters: Mapping[str, Parameter], where: str) -> None:
-    """Raises DefectError where a `{name}` of the path has no parameter, or a path parameter no place in it."""
-    placeholders = set(placeholders_of(path))
-    for name in placeholders - parameters.keys():
-        raise DefectError(f"`{{{name}}}` in the path at {where} has no parameter `in: path`")
-    for name in parameters.keys() - placeholders:
-        raise DefectError(f"the path parameter `{name}` of {where} does not stand in the path")
-
-
-def placeholders_of(path: str) -> list[str]:
-    """The names in braces, in order."""
-    return [part.partition("}")[0] for part in path.split("{")[1:] if "}" in part]
 
 
 def _listed(names: Iterable[str]) -> str:

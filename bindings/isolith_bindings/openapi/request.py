@@ -56,7 +56,7 @@ def make(operation: Operation, arguments: Mapping[str, object], making: Making) 
         method=operation.method,
         server=making.server,
         path=parts.path(),
-        query=tuple(parts.query),
+        query=(*_fixed(operation, parts.query), *parts.query),
         headers=(("Accept", _accept(operation, arguments)), *parts.headers),
         cookies=tuple(parts.cookies),
         body=written.content if written else None,
@@ -103,13 +103,19 @@ class _Parts:
 
     def path(self) -> str:
         """The path, every placeholder filled in."""
-        # `#` in a path only tells operations of one path apart; nothing of it is ever sent.
-        pieces = _PLACEHOLDER.split(self._operation.path.partition("#")[0])
+        # `#` in a path only tells operations of one path apart; nothing of it is ever sent. A query is sent as such.
+        pieces = _PLACEHOLDER.split(self._operation.path.partition("#")[0].partition("?")[0])
         filled = [
             self._in_path.get(piece, "") if index % 2 else quote(piece, safe=_LITERAL)
             for index, piece in enumerate(pieces)
         ]
         return "".join(filled)
+
+
+def _fixed(operation: Operation, given: Pairs) -> Pairs:
+    """The query that stands in the path, where no parameter takes its place."""
+    names = {unquote(name) for name, _ in given}
+    return [(quote(name, safe=""), quote(value, safe="")) for name, value in operation.query if name not in names]
 
 
 def _checked(written: str) -> str:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from isolith_bindings.openapi.schemas import Schemas
 
 
+EMPTY = frozenset({"204", "205", "304"})
+"""Statuses that have no content, whatever a document says (RFC 9110, 15.3.5, 15.3.6, 15.4.5)."""
+
+
 def read(
     operation: Node, references: References, family: Family, produces: list[str], schemas: Schemas
 ) -> tuple[Answer, ...]:
@@ -27,11 +31,11 @@ def read(
         if status.startswith("x-"):
             continue
         try:
-            target = references.follow(node)
+            target, unreadable = references.follow(node), False
             media, _ = contents(swagger.response(target, produces) if family == "2.0" else target, schemas, answer=True)
         except DefectError:
-            target, media = node, ()
-        answers.append(Answer(status.upper() if status != "default" else status, media, target.where))
+            target, media, unreadable = node, (), True
+        answers.append(Answer(status.upper() if status != "default" else status, media, target.where, unreadable))
     return tuple(answers)
 
 
@@ -49,12 +53,20 @@ def accepted(answers: Iterable[Answer]) -> tuple[tuple[str, ...], bool]:
 
 
 def returns(answers: Iterable[Answer], method: str) -> Schema | None:
-    """The type of what a call answers with; None where the document does not say."""
+    """The type of what a call answers with; None where the document does not say.
+
+    Where no success has any content, there may be none, or the document has forgotten it, unless its status says so.
+    """
     if method == "HEAD":
         return {"type": "object", "additionalProperties": {"type": "string"}, "description": "the headers"}
+    listed = successful(answers)
+    if not any(answer.media or answer.status in EMPTY for answer in listed):
+        return None
     found: list[Schema] = []
-    for answer in successful(answers):
-        types = [_type(item) for item in answer.media] or [{"type": "null"}]
+    for answer in listed:
+        types: list[Schema] = [{} if answer.unreadable else {"type": "null"}]
+        if answer.media and answer.status not in EMPTY:
+            types = [_type(item) for item in answer.media]
         found += [schema for schema in types[:1] if schema not in found]
     if any(schema in ({}, True) for schema in found):
         return {}

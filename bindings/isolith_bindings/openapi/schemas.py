@@ -96,6 +96,8 @@ class Schemas:
     def _schema(self, node: Node, depth: int) -> Schema:
         if isinstance(node.value, bool):
             return node.value
+        if node.value is None:  # a name with nothing behind it, in YAML
+            return {}
         if depth > MAX_DEPTH:
             raise DefectError(f"the schema at {node.where} is nested deeper than {MAX_DEPTH} levels")
         source = node.mapping()
@@ -104,11 +106,14 @@ class Schemas:
         if isinstance(reference, str):
             schema["$ref"] = f"#/$defs/{self._key(node, reference)}"
             if self._old:  # siblings of a reference do not count before 3.1, but for what people read
-                return _described(schema, source)
+                return self._of_three_zero(_described(schema, source), {"nullable": source.get("nullable")})
         for keyword in source:
             self._keyword(schema, node, keyword, depth)
         _mend_required(schema, source)
-        return self._of_three_zero(schema, source) if self._old else _of_three_one(schema)
+        if "oneOf" in schema and "anyOf" not in schema and is_mapping(source.get("discriminator")):
+            # Which alternative it is, its discriminator says: several may fit.
+            schema["anyOf"] = schema.pop("oneOf")
+        return self._of_three_zero(schema, source) if self._old else _of_three_one(schema, source)
 
     def _keyword(self, schema: Tree, node: Node, keyword: str, depth: int) -> None:
         value = node.mapping()[keyword]
@@ -228,7 +233,7 @@ def _put_type(schema: Tree, value: object) -> None:
     elif isinstance(value, str) and value in _TYPES:
         schema["type"] = value
     elif is_list(value):
-        kept = [name for name in texts(cast("object", value)) if name in _TYPES]
+        kept = ["null" if name is None else name for name in value if name is None or name in _TYPES]
         if kept:
             schema["type"] = kept
 
@@ -270,12 +275,15 @@ def _one_way(value: object) -> bool:
     return told.get("readOnly") is True or told.get("writeOnly") is True
 
 
-def _of_three_one(schema: Tree) -> Tree:
-    """Since 3.1, bytes are text with a media type that is no text, and no encoding (3.1, section 4.7.14)."""
+def _of_three_one(schema: Tree, source: Tree) -> Tree:
+    """Since 3.1, bytes are text with a media type that is no text, and no encoding (3.1, section 4.7.14).
+
+    `nullable` is none of its keywords, and many go on writing it.
+    """
     media = schema.get("contentMediaType")
     if isinstance(media, str) and "contentEncoding" not in schema and kind(media) == "binary":
         schema["format"] = "binary"
-    return schema
+    return _nullable(schema) if source.get("nullable") is True else schema
 
 
 def _nullable(schema: Tree) -> Tree:

@@ -51,19 +51,24 @@ def addresses(references: References, family: Family, around: tuple[Node, ...], 
 
 def _address(server: Node, where: Whereabouts) -> str:
     told = dict(server.entries("variables"))
-    values = {name: _value(name, told.get(name), server, where) for name in _VARIABLE.findall(server.text("url"))}
-    return _complete(_VARIABLE.sub(lambda match: values[match[1]], server.text("url")), where.base, server.where)
+    url = server.text("url").strip()
+    values = {name: _value(name, told.get(name), server, where) for name in _VARIABLE.findall(url)}
+    return _complete(_VARIABLE.sub(lambda match: values[match[1]], url), where.base, server.where)
 
 
 def _value(name: str, node: Node | None, server: Node, where: Whereabouts) -> str:
     given = where.variables.get(name)
     allowed = texts(node.mapping().get("enum")) if node else []
-    if given is None and node is None:
-        raise DefectError(f"`{{{name}}}` of the server at {server.where} has no value: give `server_variables=`")
+    usual = node.mapping().get("default") if node else None
+    if given is None and usual is None:
+        options = f", one of {', '.join(allowed)}" if allowed else ""
+        raise DefectError(
+            f"`{{{name}}}` of the server at {server.where} has no value: give `server_variables=`{options}"
+        )
     if given is not None and allowed and given not in allowed:
         listed = ", ".join(allowed)
         raise DefectError(f"`{name}` of the server at {server.where} is one of {listed}; {given} was given")
-    return given if given is not None else str(node.mapping().get("default", "")) if node else ""
+    return given if given is not None else str(usual)
 
 
 def _complete(address: str, base: str | None, where: str) -> str:

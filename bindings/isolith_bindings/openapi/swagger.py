@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 MAX_NESTED = 20
 """Levels of lists in lists."""
 
-_OF_A_PARAMETER = frozenset(
-    {"name", "in", "required", "description", "allowEmptyValue", "collectionFormat", "$ref", "schema"}
+_KEPT = ("name", "in", "required", "description", "allowEmptyValue")
+_OF_A_SCHEMA = frozenset(
+    {"type", "format", "items", "default", "enum", "pattern", "minLength", "maxLength", "minItems", "maxItems"}
+    | {"uniqueItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
 )
 _FORMATS: dict[str, Style] = {"csv": "simple", "ssv": "spaceDelimited", "pipes": "pipeDelimited", "tsv": "tabDelimited"}
 _FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
@@ -29,11 +31,26 @@ MULTIPART = "multipart/form-data"
 def parameter(node: Node) -> Node:
     """A parameter outside of the body: its type is in a schema, its collection format a style."""
     told = node.mapping()
-    schema = {key: value for key, value in told.items() if key not in _OF_A_PARAMETER and not key.startswith("x-")}
-    made: Tree = {key: told[key] for key in ("name", "in", "required", "description") if key in told}
-    made["schema"] = schema
+    made: Tree = {key: told[key] for key in _KEPT if key in told}
+    made["schema"] = told["schema"] if _has_schema(told) else _schema(told)
     made.update(style_of(node))
     return Node(made, node.document, node.pointer)
+
+
+def with_schema(node: Node) -> Node:
+    """A parameter of OpenAPI 3, in the form of which some write its type beside its name, as in 2.0."""
+    told = node.mapping()
+    if "type" not in told or _has_schema(told) or "content" in told:
+        return node
+    return Node({**told, "schema": _schema(told)}, node.document, node.pointer)
+
+
+def _has_schema(told: Tree) -> bool:
+    return is_mapping(told.get("schema"))
+
+
+def _schema(told: Tree) -> Tree:
+    return {key: value for key, value in told.items() if key in _OF_A_SCHEMA}
 
 
 def style_of(node: Node) -> Tree:
@@ -123,7 +140,11 @@ def servers(tree: Tree, base: str | None) -> list[str]:
     host = tree.get("host")
     if not isinstance(host, str) or not host:
         return [path or "/"]
-    schemes = [scheme for scheme in texts(tree.get("schemes")) if scheme in {"http", "https"}]
+    schemes = [scheme.lower() for scheme in texts(tree.get("schemes")) if scheme.lower() in {"http", "https"}]
+    # A host has no scheme and no path; some write a whole address.
+    written, _, rest = host.strip().rpartition("://")
+    schemes = [written.lower()] if written.lower() in {"http", "https"} else schemes
+    host, path = rest.rstrip("/"), f"/{path.lstrip('/')}" if path else ""
     mine = base.partition("://")[0] if base else None
     first = "https" if "https" in schemes or not schemes else schemes[0]
     chosen = mine if mine in schemes and first != "https" else first

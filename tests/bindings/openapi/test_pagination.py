@@ -91,6 +91,15 @@ def test_the_path_of_a_link_is_not_followed() -> None:
     assert plan.url == "https://api.test/things?state=open&page=2"
 
 
+def test_pages_are_not_counted_up_in_a_parameter_of_several_values() -> None:
+    whole = operation("page")
+    deep = replace(whole, parameters=tuple(replace(each, style="deepObject") for each in whole.parameters))
+    assert answered([1] * 30, of=deep) is None
+    listed = replace(whole, parameters=tuple(replace(each, schema={"type": "array"}) for each in whole.parameters))
+    assert answered([1] * 30, of=listed) is None
+    assert answered({"links": {"next": "/things?page[number]=2"}, "data": [1]}, of=deep) == [["page[number]", "2"]]
+
+
 def test_several_link_headers_and_hostile_ones() -> None:
     assert answered([1], ("Link", "<?page=1>; rel=prev"), ("link", "<?page=3>; rel=next"), of=PAGED) == [["page", "3"]]
     assert answered([1], ("Link", "<" * 100_000), of=operation("cursor")) is None
@@ -126,6 +135,8 @@ CURSOR = operation("cursor", "limit")
         (("page",), {"links": {"next": "/things?page=2"}, "data": [1]}, [["page", "2"]]),
         (("page",), {"next_page": 2, "data": [1]}, [["page", "2"]]),
         (("page",), {"next_page": None, "data": [1], "total_pages": 1}, None),
+        (("page",), {"count": 9, "next": None, "previous": "/things?page=1", "results": [1]}, None),
+        (("offset", "limit"), {"links": {"next": None}, "data": [1]}, None),
         (("page",), {"meta": {"pagination": {"links": {"next": "x"}, "total_pages": 4}}, "data": [1]}, [["page", "2"]]),
     ],
 )  # fmt: skip

@@ -1,0 +1,252 @@
+"""Mistakes that people and models make in documents: where what is meant is plain it is done, and told."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.bindings.openapi.bench import OK, a_document, compiled, operations
+from tests.bindings.openapi.exchanges import JSON_ANY, a, answered, body, get, post, refused, reply, result_of, sent
+from tests.bindings.openapi.loopback import Reply
+
+from isolith_bindings.connector import ArtifactRef
+from isolith_bindings.errors import CallError
+from isolith_bindings.openapi.servers import Whereabouts
+
+if TYPE_CHECKING:
+    from isolith_bindings.openapi.model import Api
+
+VERSIONS = ["3.0.3", "3.1.0"]
+
+
+def api_of(document: object, where: Whereabouts | None = None) -> Api:
+    return compiled(json.dumps(document).encode(), where=where)
+
+
+# ----------------------------------------------------------------------------------------------------------- paths
+
+
+def test_a_part_of_the_path_that_is_declared_nowhere_is_text() -> None:
+    document = get(a("id", "path"), path="/users/{id}/posts/{post-id}")
+    assert sent(document, "read", id="7", post_id=3).path == "/users/7/posts/3"
+    assert sent(document, "read", id="7", post_id="a/b").path == "/users/7/posts/a%2Fb"
+    assert "`post_id` (path parameter `post-id` of GET" in refused(document, "read", id="7").message
+    assert "expected string or integer" in refused(document, "read", id="7", post_id=["x"]).message
+    assert api_of(document).notes == {"read": "`{post-id}` of its path is declared nowhere: it is taken for text"}
+
+
+def test_a_parameter_that_has_no_place_in_the_path_is_left_out() -> None:
+    document = get(a("id", "path"), a("other", "path"), path="/users/{id}")
+    assert sent(document, "read", id="7").path == "/users/7"
+    assert api_of(document).notes == {"read": "its path has no `{other}`: that parameter is left out"}
+
+
+@pytest.mark.parametrize(
+    ("in_path", "declared"), [("userId", "user_id"), ("user-id", "UserID"), ("+file", "file"), ("größe", "Größe")]
+)
+def test_a_part_of_the_path_may_be_spelt_otherwise(in_path: str, declared: str) -> None:
+    document = get(a(declared, "path", {"type": "integer"}), path=f"/users/{{{in_path}}}")
+    (argument,) = api_of(document).operations[0].parameters
+    assert (argument.name, argument.schema) == (in_path, {"type": "integer"})
+    assert sent(document, "read", **{argument.argument: 7}).path == "/users/7"
+    assert api_of(document).notes == {"read": f"`{declared}` is what its path calls `{{{in_path}}}`"}
+
+
+@pytest.mark.parametrize("declared", [["b"], ["b", "c"], ["日"]])
+def test_which_part_of_the_path_is_meant_is_not_guessed(declared: list[str]) -> None:
+    api = api_of(get(*(a(name, "path") for name in declared), path="/users/{本}"))
+    assert "`{本}` in the path at #/paths/~1users~1{本}/get has no parameter `in: path`" in api.excluded["read"]
+    assert f"the path parameter `{declared[0]}` does not stand in the path" in api.excluded["read"]
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "arguments", "target"),
+    [
+        ("/a?kind=x%20y&z", [], {}, "/a?kind=x%20y&z="),
+        ("/a?term={term}&n=2", [a("term")], {"term": "b&c"}, "/a?n=2&term=b%26c"),
+        ("/a?q={term}", [a("term", "path", {"type": "integer"})], {"q": 3}, "/a?q=3"),
+        ("/a?q={term}", [], {"q": "x"}, "/a?q=x"),
+        ("/a?kind=x", [a("kind")], {"kind": "y"}, "/a?kind=y"),
+        ("/a?kind=x", [a("kind")], {}, "/a?kind=x"),
+        ("/a/{id}?q={q}", [a("id", "path"), a("q")], {"id": "1", "q": "2"}, "/a/1?q=2"),
+        ("/a?x=1#part", [], {}, "/a?x=1"),
+        ("/a#part?x=1", [], {}, "/a"),
+    ],
+)
+def test_a_query_in_the_path_is_sent_as_one(
+    path: str, parameters: list[dict[str, object]], arguments: dict[str, object], target: str
+) -> None:
+    document = get(*parameters, path=path)
+    name = next(iter(operations(api_of(document))))
+    assert sent(document, name, **arguments).target == target
+
+
+def test_a_query_in_the_path_that_cannot_be_filled_in_costs_its_operation() -> None:
+    assert "`q=a{term}`, which cannot be filled in" in api_of(get(path="/a?q=a{term}")).excluded["read"]
+
+
+def test_a_path_without_its_slash_and_a_method_in_capitals_are_there() -> None:
+    document = a_document({"users": {"GET": {"operationId": "read", "responses": JSON_ANY}}, "/b": {"Post": {"operationId": "make", "responses": OK}}})  # fmt: skip
+    assert sent(document, "read").target == "/users"
+    assert sent(document, "make").method == "POST"
+    assert list(api_of(document).notes) == ["read"]
+    assert "is taken for `/users`" in api_of(document).notes["read"]
+
+
+# ------------------------------------------------------------------------------------------------------ parameters
+
+
+def test_the_place_of_a_parameter_may_be_in_capitals() -> None:
+    assert sent(get(a("q", "Query")), "read", q="x").query == "q=x"
+    swagger = {"name": "f", "in": "formdata", "type": "string"}
+    operation = {"operationId": "read", "parameters": [swagger], "responses": OK}
+    document = {"swagger": "2.0", "info": {}, "paths": {"/things": {"post": operation}}}
+    assert sent(document, "read", f="x").body == b"f=x"
+    assert "in OpenAPI 3 a body is `requestBody`" in api_of(get(a("b", "body"))).excluded["read"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_type_of_a_parameter_may_stand_beside_its_name(version: str) -> None:
+    """As in Swagger 2.0; and the other way round."""
+    document = get({"name": "n", "in": "query", "type": "array", "items": {"type": "integer"}}, openapi=version)
+    assert sent(document, "read", n=[1, 2]).query == "n=1&n=2"
+    assert "expected integer" in refused(document, "read", n=["a"]).message
+    operation = {"operationId": "read", "parameters": [a("n", schema={"type": "integer"})], "responses": OK}
+    old = {"swagger": "2.0", "info": {}, "paths": {"/things": {"get": operation}}}
+    assert "expected integer" in refused(old, "read", n="a").message
+
+
+def test_a_parameter_may_be_sent_empty_where_the_document_says_so() -> None:
+    document = get(a("flag", schema={"type": "boolean"}, allowEmptyValue=True), a("n", schema={"type": "integer"}))
+    assert sent(document, "read", flag="").query == "flag="
+    assert sent(document, "read", flag=True).query == "flag=true"
+    assert "`flag`" in refused(document, "read", flag="x").message
+    assert "expected integer" in refused(document, "read", n="").message
+
+
+def test_a_name_that_is_several_arguments_says_which() -> None:
+    document = get(a("id", "path"), a("id"), path="/things/{id}")
+    message = refused(document, "read", id="1").message
+    assert message == "`id` is several things in GET /things/{id}, #/paths/~1things~1{id}/get: `path_id` or `query_id`"
+
+
+# --------------------------------------------------------------------------------------------------------- schemas
+
+
+def fields(version: str, **properties: object) -> dict[str, Any]:
+    thing = {"Thing": {"type": "object", "properties": {"x": {"type": "integer"}}}}
+    whole = post(body("application/json", {"type": "object", "properties": properties}))
+    return {**whole, "openapi": version, "components": {"schemas": thing}}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "nullable": True},
+        {"$ref": "#/components/schemas/Thing", "nullable": True},
+        {"allOf": [{"$ref": "#/components/schemas/Thing"}], "nullable": True},
+        {"type": ["string", None]},
+        {"type": ["string", "null"]},
+        {"type": "string", "enum": ["x"], "nullable": True},
+        None,
+    ],
+)
+def test_what_may_be_null_is_written_in_many_ways(version: str, schema: object) -> None:
+    assert sent(fields(version, a=schema), "make", a=None).body == b'{"a":null}'
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_may_not_be_null_is_refused_as_before(version: str) -> None:
+    for schema in ({"type": "string"}, {"$ref": "#/components/schemas/Thing"}, {"type": "string", "nullable": False}):
+        assert "was given None" in refused(fields(version, a=schema), "make", a=None).message
+    nullable = {"$ref": "#/components/schemas/Thing", "nullable": True}
+    assert "`a.x`" in refused(fields(version, a=nullable), "make", a={"x": "no"}).message
+
+
+def test_which_of_several_forms_it_is_may_be_said_by_a_discriminator() -> None:
+    """Without it, exactly one has to fit."""
+    cat = {"type": "object", "required": ["kind"], "properties": {"kind": {"type": "string"}, "lives": {"type": "integer"}}}  # fmt: skip
+    dog = {"type": "object", "required": ["kind"], "properties": {"kind": {"type": "string"}, "bark": {"type": "string"}}}  # fmt: skip
+    pet: dict[str, object] = {"oneOf": [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}]}
+    told = {"components": {"schemas": {"Cat": cat, "Dog": dog}}}
+    discriminated = post(body("application/json", {**pet, "discriminator": {"propertyName": "kind"}})) | told
+    assert json.loads(sent(discriminated, "make", body={"kind": "Cat"}).body) == {"kind": "Cat"}
+    assert "body" in refused(discriminated, "make", body={"lives": 9}).message
+    assert "forms 1 and 2 fit" in refused(post(body("application/json", pet)) | told, "make", body={"kind": "Cat"}).message  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------------- answers
+
+
+def test_an_answer_of_which_nothing_is_said_may_be_anything() -> None:
+    described = {"content": {"application/json": {"schema": {"type": "integer"}}}}
+    results = {
+        result_of(get(responses=answers)): answers
+        for answers in (
+            {"200": {"description": "fine"}},
+            {"204": {"description": "none"}},
+            {"204": described},
+            {"200": described, "204": described},
+            {"200": {"$ref": "#/components/responses/No"}},
+        )
+    }
+    assert list(results) == ["Any", "None", "int | None"]
+    assert result_of(get(responses={"200": {"$ref": "#/nowhere"}})) == "Any"
+    assert result_of(get(responses={"200": described, "202": {"description": "later"}})) == "int | None"
+    broken = get(responses={"200": {"$ref": "#/components/responses/No"}})
+    assert answered(broken, Reply.of({"a": 1}), strict_responses=True)[0] == {"a": 1}
+
+
+JSON_ONLY = {"200": {"content": {"application/json": {"schema": {"type": "object"}}}}}
+
+
+@pytest.mark.parametrize("media", ["text/plain", "text/plain; charset=utf-8", "application/octet-stream"])
+def test_json_that_is_called_something_else_is_json_where_the_document_has_nothing_else(media: str) -> None:
+    assert answered(get(responses=JSON_ONLY), reply(media, '{"a": 1}'))[0] == {"a": 1}
+    with pytest.raises(CallError, match="was answered; documented: application/json") as caught:
+        answered(get(responses=JSON_ONLY), reply(media, '{"a": 1}'), strict_responses=True)
+    assert caught.value.data == {"a": 1}
+    several = {"200": {"content": {**JSON_ONLY["200"]["content"], "image/png": {}}}}
+    for document, content in ((several, '{"a": 1}'), (JSON_ONLY, "{a}"), ({"200": {}}, '{"a": 1}')):
+        value, _ = answered(get(responses=document), reply(media, content))
+        assert value == content or isinstance(value, ArtifactRef)
+
+
+def test_text_that_the_document_has_as_text_stays_text() -> None:
+    both = {"200": {"content": {**JSON_ONLY["200"]["content"], "text/plain": {}}}}
+    assert answered(get(responses=both), reply("text/plain", '{"a": 1}'))[0] == '{"a": 1}'
+    assert answered(get(responses=JSON_ONLY), reply("text/html", "1"))[0] == "1"
+
+
+# --------------------------------------------------------------------------------------------------------- servers
+
+
+def addresses(document: dict[str, object], where: Whereabouts | None = None) -> tuple[str, ...] | str:
+    paths = {"/a": {"get": {"operationId": "read", "responses": OK}}}
+    api = api_of({"info": {}, "paths": paths, **document}, where)
+    return api.operations[0].servers if api.operations else api.excluded["read"]
+
+
+@pytest.mark.parametrize(
+    ("document", "found"),
+    [
+        ({"swagger": "2.0", "host": "https://api.test/", "basePath": "v1/"}, "https://api.test/v1"),
+        ({"swagger": "2.0", "host": "http://api.test", "schemes": ["https"]}, "http://api.test"),
+        ({"swagger": "2.0", "host": "api.test", "schemes": ["HTTP"]}, "http://api.test"),
+        ({"swagger": "2.0", "host": "api.test:8080", "basePath": "/v1"}, "https://api.test:8080/v1"),
+        ({"openapi": "3.1.0", "servers": [{"url": " https://api.test/v1/ "}]}, "https://api.test/v1"),
+    ],
+)
+def test_addresses_are_written_in_many_ways(document: dict[str, object], found: str) -> None:
+    assert addresses(document) == (found,)
+
+
+def test_a_variable_without_a_value_says_what_it_may_be() -> None:
+    server = {"url": "https://{region}.api.test", "variables": {"region": {"enum": ["eu", "us"]}}}
+    document: dict[str, object] = {"openapi": "3.1.0", "servers": [server]}
+    assert addresses(document) == (
+        "`{region}` of the server at #/servers/0 has no value: give `server_variables=`, one of eu, us"
+    )
+    assert addresses(document, Whereabouts(variables={"region": "eu"})) == ("https://eu.api.test",)
