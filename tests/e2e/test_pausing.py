@@ -13,9 +13,8 @@ import psutil
 import pytest
 
 from isolith import CodeMode, connector, method
-from isolith import code_mode as code_mode_module
 from isolith.calling import asking
-from isolith.durable import durable_runs
+from isolith.durable import durable_runs, tending
 from isolith.durable.history import History, load_history
 from isolith.errors import UsageError
 from isolith.journal.errors import AlreadyDecided, DigestMismatch
@@ -308,7 +307,7 @@ async def test_nobody_s_answer_ends_the_run_by_itself(
     ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "EXPIRY", timedelta(seconds=-1))
-    monkeypatch.setattr(code_mode_module, "_TEND_S", 0.02)
+    monkeypatch.setattr(tending, "_TEND_S", 0.02)
     journal = tmp_path / "journal.db"
     async with CodeMode([bank_of(ledger)], journal=journal, tend=False) as code_mode:
         paused = await code_mode.execute(ASYNC)
