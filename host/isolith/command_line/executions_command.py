@@ -6,7 +6,6 @@ go on with it.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,6 +31,7 @@ from isolith.command_line.command import Json, guarded
 from isolith.command_line.kept_journal import journalled
 from isolith.command_line.kept_runs import (
     Call,
+    Executions,
     Stay,
     Which,
     Who,
@@ -43,12 +43,11 @@ from isolith.command_line.kept_runs import (
 from isolith.command_line.request import read_data, read_script
 from isolith.command_line.review import MAX_BEGINNING, about, first_line, reviewed
 from isolith.command_line.run_command import Form, answer
+from isolith.command_line.verify_command import verify
 from isolith.durable.dry_replay import dry_replay
 from isolith.durable.record import key_of
 from isolith.errors import UsageError
-from isolith.journal.model import Head
 from isolith.journal.statuses import EXECUTION_MOVES
-from isolith.json_form import to_json_text
 from isolith.visible import visible
 from isolith_bindings.search import SNIPPETS
 
@@ -56,8 +55,7 @@ if TYPE_CHECKING:
     from isolith.durable.durable_runs import DurableRuns
     from isolith.journal.journal import Journal
     from isolith.journal.model import Call as JournalCall
-    from isolith.journal.model import Execution, Finding
-    from isolith.journal.records import Verification
+    from isolith.journal.model import Execution
     from isolith.journal.statuses import ExecutionStatus
     from isolith.outcome import Outcome
 
@@ -67,7 +65,6 @@ Digest = Annotated[
     str | None, typer.Option("--digest", metavar="DIGEST", help="Of the arguments that were looked at: refuse others.")
 ]
 _NOTHING = "no execution is kept here: those with connectors are, from `isolith run --connect ...`"
-Executions = Annotated[list[str] | None, typer.Argument(metavar="EXECUTION...", help="Their ids.", show_default="all")]
 
 
 @app.command("list", epilog="Example: isolith executions list --status paused")
@@ -271,71 +268,6 @@ def export(execution: Executions = None) -> None:
     in_journal(use)
 
 
-@app.command(epilog="Example: isolith executions verify --head 12:9c1e...")
-@guarded
-@journalled
-def verify(
-    execution: Executions = None,
-    *,
-    head: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HEAD", help="What an earlier check printed and you kept elsewhere: nothing before it went."
-        ),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Check that nobody has changed the journal behind its back. Ends with 1 if somebody has."""
-    kept = [] if head is None else [_head(head)]
-
-    async def use(journal: Journal) -> list[Verification]:
-        ids: list[str | None] = [await find_execution(journal, each) for each in execution or ()]
-        return [await journal.records.verify(each, kept) for each in ids or [None]]
-
-    checks = in_journal(use)
-    found = list(dict.fromkeys(finding for check in checks for finding in check.findings))
-    terminal = command.terminal()
-    if json:
-        terminal.write(to_json_text(_verified(checks, found)))
-    else:
-        for finding in found:
-            terminal.write(_said(finding))
-    if found:
-        raise typer.Exit(1)
-    if not json:
-        terminal.say("every record is as it was written")
-        terminal.say(f"keep this where nobody who can write the journal can: --head {_head_text(checks)}")
-
-
-def _verified(checks: list[Verification], found: list[Finding]) -> dict[str, object]:
-    """As data. Nothing is to be kept of a journal that is not as it was written."""
-    findings = [{"execution_id": one.stream or None, "record": one.seq, "message": one.message} for one in found]
-    executions = sum(check.executions for check in checks)
-    return {
-        "ok": not found,
-        "executions": executions,
-        "findings": findings,
-        "head": None if found else _head_text(checks),
-    }
-
-
-def _head_text(checks: list[Verification]) -> str:
-    end = checks[-1].head
-    return f"{end.seq}:{end.hash}"
-
-
-def _said(found: Finding) -> str:
-    where = f"execution {found.stream}" if found.stream else "the journal itself"
-    return f"{where}{'' if found.seq is None else f', record {found.seq}'}: {found.message}"
-
-
-def _head(text: str) -> Head:
-    seq, _, noted = text.partition(":")
-    if not seq.isdecimal() or not re.fullmatch("[0-9a-f]{64}", noted):
-        raise UsageError("`--head` takes NUMBER:HASH, as `isolith executions verify` prints it")
-    return Head("", int(seq), noted)
-
-
 def _object(text: str | None, option: str, what: str, holds: str) -> dict[str, object] | None:
     given = None if text is None else read_data(text, option, what)
     if given is not None and not isinstance(given, dict):
@@ -393,3 +325,4 @@ def _as_data(one: _Listed) -> dict[str, object]:
 app.add_typer(grants, name="grants", epilog="Example: isolith executions grants list")
 app.command(epilog="Example: isolith executions link 4f2a 2 --to ada@example.com --for 1d")(link)
 app.command(epilog="Example: isolith executions redeem LINK")(redeem)
+app.command(epilog="Example: isolith executions verify --head 12:9c1e...")(verify)
