@@ -7,9 +7,14 @@ import re
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+_COMMAND = re.compile(r"^([^\S\n]*):(?=:[\w-][^\n]*::)|#(?=#(?:vso|teamcity)?\[)", re.MULTILINE)
+"""What the log of a CI service obeys: `::add-mask::`, `##[group]`, `##vso[...]`."""
+
+
 def visible(text: str) -> str:
-    """`text` with each control character, other than tab and line feed, as its escape."""
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    """`text` with each control character but tab and line feed as its escape, and with no command for a CI service."""
+    shown = _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    return _COMMAND.sub(lambda match: f"{match[1] or ''}\\x{ord(match[0][-1]):x}", shown)
 
 
 def visible_in_json(text: str) -> str:

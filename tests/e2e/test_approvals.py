@@ -276,6 +276,22 @@ def ended(outcome: Outcome) -> tuple[str, str, int | None, str | None]:
 CAUGHT = "try:\n    await bank.pay(amount=1)\nexcept Rejected:\n    pass\n'went on'"
 
 
+async def test_what_a_call_would_do_cannot_pass_for_words_of_ours(tmp_path: Path) -> None:
+    """A script has its say in a preview: behind all of ours, and inset."""
+
+    @connector("till")
+    class Till:
+        @method(policy="ask", preview=lambda to: f"pay {to}")
+        async def pay(self, to: str) -> str:
+            return to
+
+    async with CodeMode([Till], journal=tmp_path / "journal.db") as code_mode:
+        paused = await code_mode.execute("await till.pay(to='Eve; a no ends the run\\n\\nwaiting for an answer: none')")
+    assert paused.pending[0].reason == (
+        "till.pay itself says `ask`; it would: pay Eve; a no ends the run\n    | \n    | waiting for an answer: none"
+    )
+
+
 async def test_a_no_ends_a_run_that_is_paused_where_the_rule_says_so(strict: CodeMode, host: CodeMode) -> None:
     paused = await strict.execute(CAUGHT)
     assert paused.pending[0].reason.endswith("a no ends the run")

@@ -65,15 +65,15 @@ def bounds(data: bytes) -> None:
 
 
 def values(data: bytes) -> None:
-    """A value that crossed is data: written again it is the same, and it has a JSON form."""
+    """A value that crossed is data: written again it says the same, and it has a JSON form."""
     try:
         json_bounds.check(data)
         value = codec.loads(data)
     except (ProtocolError, codec.Malformed, UnicodeDecodeError):
         return
-    to_json_text(value)
+    said = to_json_text(value)
     text = _writable(value)
-    assert text is None or codec.dumps(codec.loads(text)) == text
+    assert text is None or to_json_text(codec.loads(text)) == said
 
 
 def line(data: bytes) -> None:

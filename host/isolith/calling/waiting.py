@@ -29,6 +29,7 @@ _SHORT = 12
 """Characters of a digest that are enough to tell it from others."""
 _MAX_MESSAGE = 4_000
 _MAX_REASON = 500
+_LINE, _INSET = "\n", "\n    | "
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,12 @@ def pending_call(call_id: str, arguments: dict[str, object], call: Call) -> Pend
 def _why(call: Call) -> str:
     """Why a person is asked, what the call would do, and what a no comes to."""
     reason = call.reason or "it needs a person's answer"
+    if call.on_rejection == "end":
+        reason += "; a no ends the run"
     if call.effect:
-        reason += f"; it would: {call.effect}"
-    return f"{reason}; a no ends the run" if call.on_rejection == "end" else reason
+        # Last, and inset: a script's arguments may be in it, and would pass for words of ours.
+        reason += f"; it would: {call.effect.replace(_LINE, _INSET)}"
+    return reason
 
 
 def shown_digest(call: Call) -> str:
@@ -113,9 +117,14 @@ def shown_digest(call: Call) -> str:
 
 
 def seen_digest(call: Call, digest: str | None) -> str:
-    """The digest of the arguments that an answer is about. Raises DigestMismatch where something else waits by now."""
+    """The digest of the arguments that an answer is about. Raises DigestMismatch where something else waits by now.
+
+    Raises UsageError for one that is too short to tell what was looked at.
+    """
     shown = shown_digest(call)
-    if digest is None or (len(digest) >= _SHORT and shown.startswith(digest)) or call.status != "pending_approval":
+    if digest is not None and len(digest) < _SHORT:
+        raise UsageError(f"`{digest}` is too short for a digest: give at least the first {_SHORT} characters of it")
+    if digest is None or shown.startswith(digest) or call.status != "pending_approval":
         return call.digest  # whoever answers what waits no more is told what was decided
     what = "other arguments, or what another policy asked" if call.question is None else "another question"
     raise DigestMismatch(

@@ -201,6 +201,28 @@ def test_visible_keeps_what_people_write() -> None:
     assert visible("\r\x00\x9b\ud800") == "\\r\\x00\\x9b\\ud800"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::add-mask::a", "\\x3a:add-mask::a"),
+        ("no\n  ::error file=a::b", "no\n  \\x3a:error file=a::b"),
+        ("a ##[group]b", "a \\x23#[group]b"),
+        ("##vso[task.setvariable variable=a]b", "\\x23#vso[task.setvariable variable=a]b"),
+        ("##teamcity[buildStop]", "\\x23#teamcity[buildStop]"),
+        ("a::b::c", "a::b::c"),
+        (":: a", ":: a"),
+        ("## [1] and ##", "## [1] and ##"),
+        ("std::move", "std::move"),
+    ],
+)
+def test_no_command_of_a_script_reaches_a_ci_service(text: str, shown: str) -> None:
+    """What its jobs print is obeyed by it, wherever in the log a line begins with one."""
+    assert visible(text) == shown
+    err = io.StringIO()
+    Terminal(io.StringIO(), err).log({"level": "info", "message": text})
+    assert err.getvalue() == f"{shown}\n"
+
+
 def test_progress_is_for_terminals_only() -> None:
     err = io.StringIO()
     with Terminal(io.StringIO(), err).progress() as progress:
