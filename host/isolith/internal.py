@@ -6,11 +6,17 @@ import contextlib
 import traceback
 import uuid
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 
 from isolith.journal.errors import LeaseLost
 from isolith.outcome import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from isolith.outcome import CallRecord
 
 _log = structlog.get_logger("isolith")
 _FRAMES = 12
@@ -35,3 +41,11 @@ def internal_error(error: BaseException, **context: str) -> Diagnostic:
         hint=f"report it with what the host's log says about error {error_id}",
         error_id=error_id,
     )
+
+
+def identified(error: Diagnostic | None, calls: Callable[[], Sequence[CallRecord]]) -> Diagnostic | None:
+    """How a run failed, with the id where it was by an internal error of a call: the script was told its text alone."""
+    if error is None or error.kind != "internal" or error.error_id is not None:
+        return error
+    failed = (call.error for call in calls() if call.error is not None and call.error.hint == error.hint)
+    return error.model_copy(update={"error_id": next((each.error_id for each in failed), None)})

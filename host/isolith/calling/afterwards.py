@@ -49,7 +49,7 @@ class Afterwards:
     async def _written(self, record: Coroutine[object, object, None]) -> None:
         try:
             await record
-        except JournalError as error:
+        except Exception as error:  # noqa: BLE001 - of the journal, or a bug of ours: nobody else hears of it
             self._broken(error)
 
     async def _keep_late(self, recorder: CallRecorder, use: Use, value: object) -> None:

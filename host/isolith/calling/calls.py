@@ -241,7 +241,7 @@ class CallDesk:
         except CallError as error:
             self._fail(use, error)
             return
-        except JournalError as error:
+        except Exception as error:  # noqa: BLE001 - of the journal, or a bug of ours: else the script waits for ever
             self.broken(error)
             return
         if not use.open:
@@ -330,7 +330,7 @@ class CallDesk:
         if use.open and self.recorder is not None and use.journalled:
             try:
                 await self.recorder.failed(use, error_text(use, error))
-            except JournalError as broken:
+            except Exception as broken:  # noqa: BLE001 - the same
                 self.broken(broken)
                 return
         self._fail(use, error, error_id=error_id)

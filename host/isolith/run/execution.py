@@ -15,7 +15,7 @@ from isolith.calling.calls import CallDesk
 from isolith.calling.use import Identity
 from isolith.durable.durability import Durability
 from isolith.events import Event, EventLog
-from isolith.internal import internal_error
+from isolith.internal import identified, internal_error
 from isolith.outcome import Diagnostic, Outcome, PendingCall, Usage
 from isolith.run import ending, gradual
 from isolith.run.allowance import Allowance
@@ -382,7 +382,7 @@ class Execution:
             status=reply.status,
             value=shown.value,
             value_type=reply.value_type,
-            error=self._check.hinted(reply.error),
+            error=identified(self._check.hinted(reply.error), self._desk.records),
             warnings=self._check.added((*self._said.warnings, *reply.warnings), reply.error),
             logs=self._said.logs,
             calls=self._desk.records(),
