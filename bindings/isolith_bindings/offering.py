@@ -73,7 +73,7 @@ _kept: WeakKeyDictionary[Connector, tuple[list[object], Offering]] = WeakKeyDict
 def offering(connector: Connector) -> Offering:
     """What a connector offers now: the same object as before, while its methods are the same."""
     methods = ungoverned(connector).methods
-    now = [*methods, *methods.values()]
+    now: list[object] = [*methods, *methods.values()]
     try:
         before, kept = _kept.get(connector, (None, None))
         if kept is None or before != now:

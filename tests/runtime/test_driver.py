@@ -12,7 +12,7 @@ import pytest
 from isolith_runtime import protocol
 from isolith_runtime.driver import Guest, State, Supply
 from isolith_runtime.inputs import Inputs
-from isolith_runtime.isolate import End, Isolate
+from isolith_runtime.isolate import End, Isolate, Receive, Wait
 from isolith_runtime.limits import Limits, Stop
 from isolith_runtime.protocol import Call, Failure, Frame, Parked, Result
 
@@ -104,13 +104,18 @@ def test_frames_reach_a_guest_whose_thread_is_about_to_leave(supply: Supply, pau
 def test_the_isolate_is_given_back_after_the_loop_has_ended_and_while_the_guest_is_held(
     supply: Supply, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
-    given_back: list[Isolate] = []
-    close = Isolate.close
+    begun, given_back = list[Isolate](), list[Isolate]()
+    begin, close = Isolate.begin, Isolate.close
+
+    def beginning(isolate: Isolate, limits: Limits, inputs: Inputs, receive: Receive, wait: Wait) -> None:
+        begun.append(isolate)
+        begin(isolate, limits, inputs, receive, wait)
 
     def closing(isolate: Isolate) -> None:
         close(isolate)
         given_back.append(isolate)
 
+    monkeypatch.setattr(Isolate, "begin", beginning)
     monkeypatch.setattr(Isolate, "close", closing)
 
     async def conversation(to: Talk) -> None:
@@ -129,9 +134,11 @@ def test_the_isolate_is_given_back_after_the_loop_has_ended_and_while_the_guest_
 
     held = talk(supply, conversation)
     patience = time.monotonic() + 240
-    while held.guest._isolate not in given_back:
+    while not set(begun) <= set(given_back):
         assert time.monotonic() < patience
         time.sleep(0.01)
+    assert held.frames
+    assert begun
 
 
 def test_stopped_before_it_began(supply: Supply) -> None:
