@@ -18,6 +18,7 @@ NO_DEFAULT = object()
 
 _MAX_DEFAULT = 60
 _MAX_BRIEF = 80
+_MAX_BITS = 14_000
 _PLAIN_DEFAULTS = (type(None), bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 
 
@@ -124,6 +125,11 @@ def one_of(names: Iterable[str] | Mapping[str, object], limit: int = 20) -> str:
 def brief(value: object) -> str:
     """The beginning of what a script gave, as Python writes it; of any value, however large."""
     return _brief.repr(value)
+
+
+def is_vast(value: object) -> bool:
+    """Whether it is an integer of so many digits that Python does not write them."""
+    return isinstance(value, int) and value.bit_length() > _MAX_BITS
 
 
 class _Brief(reprlib.Repr):

@@ -104,7 +104,7 @@ def memory(data: bytes) -> None:
 def asleep(data: bytes) -> None:
     """A guest that was put away, in a journal that somebody else can write: its head, a line, and its pages."""
     head, _, rest = data.partition(b"\n")
-    pages, content = rest[: len(rest) // 3], rest[len(rest) // 3 :]
+    pages, content = rest[: len(rest) // 2], rest[len(rest) // 2 :]
     sealed = struct.pack("<II", len(head), len(pages)) + head + pages + zlib.compress(content * (PAGE // 4), 1)
     loose = data + zlib.compress(bytes(PAGE))
     for body in (sealed, loose):

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from isolith_bindings.connector import ArtifactRef, Artifacts
 from isolith_bindings.errors import CallError
-from isolith_bindings.rendering import no_argument, signature_as
+from isolith_bindings.rendering import brief, is_vast, no_argument, signature_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,6 +80,8 @@ def _value(path: str, value: object, artifacts: Artifacts, depth: int) -> object
     if isinstance(value, Enum):
         return _value(path, value.value, artifacts, depth)
     if value is None or isinstance(value, str | bool | int):
+        if is_vast(value):
+            raise CallError("invalid_arguments", f"{path} is {brief(value)}: send it as text")
         return value
     if isinstance(value, Mapping):
         return _mapping(path, cast("Mapping[object, object]", value), artifacts, depth)
@@ -106,7 +108,7 @@ def _scalar(path: str, value: object) -> object:
 
 
 def _number(path: str, value: float | Decimal) -> int | float:
-    if not math.isfinite(value):
+    if (isinstance(value, Decimal) and value.is_snan()) or not math.isfinite(value):
         raise CallError("invalid_arguments", f"{path} is {value}, which JSON cannot say: send a finite number or text")
     if not isinstance(value, Decimal):
         return value
@@ -121,7 +123,7 @@ def _mapping(path: str, value: Mapping[object, object], artifacts: Artifacts, de
     result: dict[str, object] = {}
     for key, item in value.items():
         if not isinstance(key, str):
-            raise CallError("invalid_arguments", f"{path} has the key {key!r}: the keys of a JSON object are text")
+            raise CallError("invalid_arguments", f"{path} has the key {brief(key)}: the keys of a JSON object are text")
         result[key] = _value(f"{path}.{key}", item, artifacts, depth + 1)
     return result
 

@@ -12,6 +12,7 @@ from typing import cast
 
 from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.openapi.styles import UnsendableError
+from isolith_bindings.rendering import brief, is_vast
 
 ReadArtifact = Callable[[ArtifactRef], bytes]
 """The bytes behind a reference. Raises CallError."""
@@ -58,9 +59,9 @@ def is_content(value: object) -> bool:
 def _key(key: object) -> str:
     if isinstance(key, str):
         return key
-    if isinstance(key, (int, uuid.UUID)) and not isinstance(key, bool):
+    if isinstance(key, (int, uuid.UUID)) and not isinstance(key, bool) and not is_vast(key):
         return str(key)
-    raise UnsendableError(f"a key is text; {key!r:.40} is a {type(key).__name__}")
+    raise UnsendableError(f"a key is text; {brief(key):.40} is a {type(key).__name__}")
 
 
 def _scalar(value: object, read: ReadArtifact) -> object:
@@ -72,6 +73,8 @@ def _scalar(value: object, read: ReadArtifact) -> object:
         return _duration(value)
     if isinstance(value, uuid.UUID):
         return str(value)
+    if is_vast(value) or (isinstance(value, Decimal) and value.is_snan()):
+        raise UnsendableError(f"{brief(value)} cannot be sent as a number")
     if isinstance(value, Decimal):
         return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
     if value is None or isinstance(value, (str, int, float)):

@@ -124,3 +124,16 @@ def test_values_of_python_are_written_as_documents_expect_them() -> None:
         "when=2025-11-29T12%3A30%3A00%2B00%3A00&day=2025-11-29&id=00000000-0000-0000-0000-000000000007"
         "&amount=1.5&count=7&some=a&some=b&flag=true&raw=AP8%3D"
     )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [1 << 20_000, [1 << 20_000], {"a": 1 << 20_000}, {1 << 20_000: "a"}, Decimal("sNaN")],
+    ids=["alone", "in a list", "in a mapping", "as a key", "signal"],
+)
+def test_a_number_that_cannot_be_written_is_refused(value: object) -> None:
+    """It was a bug of ours, to whoever reads the outcome."""
+    document = get(a("any", schema={}), a("path", "path", required=True, schema={}), path="/things/{path}")
+    for arguments in ({"any": "a", "path": value}, {"any": value, "path": "b"}):
+        message = str(refused(document, "read", **arguments))
+        assert "<int of 20,001 bits>" in message or "sNaN" in message
