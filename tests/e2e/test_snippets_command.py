@@ -144,6 +144,9 @@ def test_files_and_a_revocation(shell: Shell) -> None:
     assert "+'another value'" not in shell.run("snippets", "show", "send", "--version", "1").stdout
     refused = shell.run("snippets", "approve", "send", "--version", "2")
     assert (refused.returncode, "another value" in refused.stderr) == (2, True)
+    assert "run its script as it is now, and propose that execution" in refused.stderr
+    told = shell.run("snippets", "import", "snippets/send.py").stderr
+    assert "what it changes: `isolith snippets diff send`" in told
     assert shell.document("snippets", "approve", "send", "--version", "1")["state"] == "approved"
     assert shell.document("snippets", "revoke", "send", "--reason", "no longer")["reason"] == "no longer"
     gone = shell.run("snippets", "run", "send", "--input", '{"account": "x"}')

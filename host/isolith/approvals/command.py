@@ -19,6 +19,8 @@ from isolith.errors import UsageError
 from isolith.json_form import to_json_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from isolith.code_mode import CodeMode
     from isolith.journal.cancellations import Cancellation
     from isolith.journal.journal import Journal
@@ -222,11 +224,20 @@ def redeem(
 # what is told
 
 
+def counted(call: str, verdict: str, who: str, *, json: bool) -> Callable[[], object] | None:
+    """What is told when an answer counts, before the run goes on: that may take its time, and fail."""
+    number = call.rpartition(".")[2]
+    return None if json else lambda: command.terminal().say(f"call {number} is {verdict} by {who}")
+
+
 def answered(outcome: Outcome, *, json: bool) -> None:
     """The outcome, and the exit code of it."""
     terminal = command.terminal()
     terminal.flags = kept_journal.chosen().flags
     answer(outcome, terminal, Form.JSON if json else Form.PRETTY)
+    if outcome.status == "paused" and not outcome.pending and not json:
+        resume = f"isolith executions resume {outcome.execution_id}{terminal.flags}"
+        terminal.say(f"it waits for nobody any more: `{resume}` goes on with it")
     raise typer.Exit(outcome.exit_code)
 
 

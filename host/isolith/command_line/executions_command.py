@@ -18,6 +18,7 @@ from isolith.approvals.command import (
     HOW_LONG,
     WITH_APPROVAL,
     answered,
+    counted,
     grants,
     link,
     redeem,
@@ -118,7 +119,7 @@ def show(execution: Which, *, json: Json = False) -> None:
     answered(with_runs(execution, use, connected=False), json=json)
 
 
-@app.command(epilog="Example: isolith executions approve 4f2a 2 --digest 9c1e")
+@app.command(epilog="Example: isolith executions approve 4f2a 2 --digest 9c1e0b7d21aa")
 @guarded
 @journalled
 def approve(  # noqa: PLR0913 - one parameter a flag
@@ -143,18 +144,20 @@ def approve(  # noqa: PLR0913 - one parameter a flag
     edited = _object(arguments, "--arguments", "the arguments", "the call's arguments by name")
     grant = terms_of(uses, lasts, everywhere=everywhere)
     said = _object(reply, "--answer", "the answer", "what the server asks for, by its schema")
+    by = who or user()
 
     async def use(runs: DurableRuns, execution_id: str) -> Outcome:
         return await runs.decide(
             execution_id,
             call,
             "approve",
-            who=who or user(),
+            who=by,
             digest=digest,
             arguments=edited,
             answer=said,
             grant=grant,
             go_on=not stay,
+            made=counted(call, "approved", by, json=json),
         )
 
     answered(with_runs(execution, use), json=json)
@@ -174,10 +177,12 @@ def reject(  # noqa: PLR0913 - one parameter a flag
     json: Json = False,
 ) -> None:
     """Refuse a pending call; where nothing is pending then, the run goes on."""
+    by = who or user()
+    made = counted(call, "rejected", by, json=json)
 
     async def use(runs: DurableRuns, execution_id: str) -> Outcome:
         return await runs.decide(
-            execution_id, call, "reject", who=who or user(), digest=digest, reason=reason, go_on=not stay
+            execution_id, call, "reject", who=by, digest=digest, reason=reason, go_on=not stay, made=made
         )
 
     answered(with_runs(execution, use), json=json)

@@ -11,6 +11,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, cast
 
+from isolith.journal.owners import is_gone
 from isolith.json_form import to_json_text
 from isolith_bindings.schema.quoting import one_line
 from isolith_runtime.guest import codec
@@ -33,7 +34,7 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 def reviewed(execution: Execution, order: Order, waiting: Iterable[Call], now: datetime) -> list[str]:
     """Where an execution stands, and the script with the lines of the calls that wait."""
     calls = list(waiting)
-    lines = [_standing(execution, now), f"connected: {_connected(order.origin)}"]
+    lines = [_standing(execution, now), *_left(execution, now), f"connected: {_connected(order.origin)}"]
     if order.input != "null":
         lines.append(f"input: {_cut(to_json_text(codec.loads(order.input)))}")
     lines += ["script:", *_script(order.script, {call.line for call in calls})]
@@ -59,6 +60,16 @@ def _standing(execution: Execution, now: datetime) -> str:
     session = f", session {execution.session}" if execution.session else ""
     begun = f"begun {execution.created_at:%Y-%m-%d %H:%M:%S} UTC ({_span(now - execution.created_at)} ago)"
     return f"execution {execution.execution_id}: {execution.status}, {begun}{whose}{session}"
+
+
+def _left(execution: Execution, now: datetime) -> list[str]:
+    """That nobody works on a run that is under way."""
+    if execution.status != "running":
+        return []
+    until = execution.leased_until
+    if execution.owner is not None and until is not None and until > now and not is_gone(execution.owner):
+        return []
+    return ["nobody works on it any more: `isolith executions retry` goes on with it from its journal"]
 
 
 def _connected(origin: str) -> str:

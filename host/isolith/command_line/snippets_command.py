@@ -230,7 +230,7 @@ def run(
 @journalled
 def export(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME...", help="Which.", show_default="all that are approved")
+        list[str] | None, typer.Argument(metavar="NAME", help="Which.", show_default="all that are approved")
     ] = None,
     *,
     folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where the files go.")] = FOLDER,
@@ -254,7 +254,7 @@ def export(
 @guarded
 @journalled
 def import_(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="As `export` wrote them, maybe changed.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="As `export` wrote them, maybe changed.")],
     *,
     who: Who = None,
     json: Json = False,
@@ -302,6 +302,8 @@ def _told(snippet: Snippet, *, json: bool) -> None:
     terminal.write(f"{snippet.name}, version {snippet.version}: {snippet.state}")
     if snippet.state == "proposed":
         which, flags = f"{snippet.name} --version {snippet.version}", chosen().flags
+        if snippet.version > 1:
+            terminal.say(f"what it changes: `isolith snippets diff {snippet.name}{flags}`")
         terminal.say(
             f"read it with `isolith snippets show {which}{flags}`, then "
             f"`isolith snippets approve {which} --hash {snippet.content_hash[:_SHORT]}{flags}`"
@@ -324,7 +326,7 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan", "~": "yellow"}
 def _write_diff(lines: Iterable[str]) -> None:
     terminal = command.terminal()
     for line in lines:
-        terminal.coloured(line, _STYLES.get(line[:1], ""))
+        terminal.coloured(line, "bold" if line.startswith(("--- ", "+++ ")) else _STYLES.get(line[:1], ""))
 
 
 def _lines(found: Difference) -> Iterator[str]:

@@ -178,7 +178,8 @@ class Snippets:
         await self._known(methods_of(snippet))
         problems = [*changes(snippet, self._catalog), *(await self.test(snippet))]
         if problems:
-            raise UsageError(f"version {version} of snippet {name} cannot be approved: {'; '.join(problems)}")
+            message = f"version {version} of snippet {name} cannot be approved: {'; '.join(problems)}"
+            raise UsageError(f"{message}; run its script as it is now, and propose that execution")
         digest = content_hash or snippet.content_hash
         done = await journal.snippets.review(name, version, "approved", who=who, content_hash=digest, reason=reason)
         await self._changed()

@@ -91,6 +91,20 @@ def test_a_grant_with_an_approval_holds_for_so_many_calls_and_is_shown(bench: Be
     assert "executions approve" in told  # and the command for what still waits
 
 
+def test_an_answer_that_counts_is_said_and_what_is_to_be_done_when_nothing_waits(bench: Bench) -> None:
+    run = bench.paused("[await bank.pay(amount=1), await bank.pay(amount=2)]")
+    assert "`9c1e` is too short for a digest" in bench.wrong("executions", "approve", run, "1", "--digest", "9c1e")
+    first = bench.run("executions", "approve", run, "1", "--who", "ada")
+    assert (first.exit_code, first.stderr.splitlines()[0]) == (4, "call 1 is approved by ada")
+    second = bench.run("executions", "reject", run, f"{run}.2", "--who", "bob", "--no-continue")
+    said = second.stderr.splitlines()
+    assert (second.exit_code, said[0]) == (4, "call 2 is rejected by bob")
+    assert said[-1] == f"it waits for nobody any more: `isolith executions resume {run}` goes on with it"
+    assert bench.run("executions", "show", run).stderr.splitlines()[-1] == said[-1]
+    assert bench.run("executions", "resume", run).exit_code == 1
+    assert bench.paid == ["1"]
+
+
 def test_grants_are_given_listed_and_revoked(bench: Bench) -> None:
     given = bench.document(
         "executions", "grants", "give", "bank.pay", "--uses", "2", "--for", "7d", "--reason", "payday"

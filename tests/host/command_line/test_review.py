@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
 from isolith.command_line.review import about, first_line, reviewed
 from isolith.journal.model import Call, Execution, Order
+
+if TYPE_CHECKING:
+    from isolith.journal.statuses import ExecutionStatus
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 STANDS = Execution(
@@ -64,6 +68,26 @@ def test_the_script_is_there_with_the_line_of_the_call_that_waits() -> None:
         "     3 |     amount=x)",
         "call 2, bank.pay in line 2, waits for a person until 2026-01-04 15:00:00 UTC, for 2 d yet",
     ]
+
+
+LATER, BEFORE = NOW + timedelta(seconds=20), NOW - timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("status", "owner", "until", "left"),
+    [
+        ("running", "host/1", LATER, False),
+        ("running", "host/1", BEFORE, True),
+        ("running", None, None, True),
+        ("paused", None, None, False),
+        ("completed", None, None, False),
+    ],
+)
+def test_that_nobody_works_on_a_run_is_said(
+    status: ExecutionStatus, owner: str | None, until: datetime | None, *, left: bool
+) -> None:
+    lines = reviewed(replace(STANDS, status=status, owner=owner, leased_until=until), Order("e1", SCRIPT), [], NOW)
+    assert any(line.startswith("nobody works on it any more: `isolith executions retry`") for line in lines) is left
 
 
 @pytest.mark.parametrize(
