@@ -27,6 +27,7 @@ MAX_PARTS = 20
 
 _RANK = {"json": 0, "form": 1, "multipart": 2, "lines": 3, "records": 3, "events": 3, "text": 4, "binary": 5}
 _LISTED = SEQUENCES | {"multipart"}
+_OF_ANY_KIND = frozenset({"*/*", "*", "application/*"})
 _EMPTY: tuple[Schema, ...] = (
     {"type": "object", "properties": {}, "additionalProperties": False},
     {"type": "object", "additionalProperties": False},
@@ -131,7 +132,7 @@ def choosable(media: tuple[Media, ...]) -> tuple[str, ...]:
 
 def kind_of(media: Media) -> Kind:
     """How it is written and read; what may be of any type is JSON, unless it is binary."""
-    if media.type.strip() == "*/*" and media.schema not in (None, {}) and not is_binary(media.schema):
+    if essence(media.type) in _OF_ANY_KIND and media.schema not in (None, {}) and not is_binary(media.schema):
         return "json"
     found = kind(media.type)
     # What says of all events that they are, say, a text is believed: they are not taken apart.

@@ -173,9 +173,13 @@ def _file_type(encoding: Encoding, own: str, name: str | None) -> str:
     if mime is None:
         part = "a part" if name is None else f"the part `{name:.60}`"
         wanted = " or ".join(encoding.media)
-        how = 'artifact(b"...", mime="' + wanted.partition("/")[0] + '/...")'
-        raise UnsendableError(f"{part} is {wanted}, and what was given is {own}: give an artifact of its type, `{how}`")
+        raise UnsendableError(f"{part} is {wanted}, and what was given is {own}: {an_artifact_of(wanted)}")
     return mime
+
+
+def an_artifact_of(media: str) -> str:
+    """What to give where a range of media types is asked for."""
+    return f'give an artifact of its type, `artifact(b"...", mime="{media.partition("/")[0]}/...")`'
 
 
 def _headers(encoding: Encoding, given: Mapping[str, object]) -> Iterator[tuple[str, str]]:

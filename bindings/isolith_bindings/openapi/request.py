@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.bodies import kind_of
 from isolith_bindings.openapi.coded import coded
-from isolith_bindings.openapi.media import kind
+from isolith_bindings.openapi.media import covers, kind
 from isolith_bindings.openapi.model import Encoding, Media
 from isolith_bindings.openapi.places import said
 from isolith_bindings.openapi.plan import RequestPlan
@@ -83,6 +84,8 @@ class _Parts:
             data = self._in_form(parameter, plain(written, self._read))
             if parameter.location == "path":
                 self._in_path[parameter.name] = _checked(in_path(parameter, data))
+            elif parameter.location == "header" and parameter.name.lower() == "cookie":
+                self.cookies += _cookies(in_header(parameter, data))
             elif parameter.location == "header":
                 self.headers.append((parameter.name, in_header(parameter, data)))
             elif parameter.location == "cookie":
@@ -110,6 +113,14 @@ class _Parts:
             for index, piece in enumerate(pieces)
         ]
         return "".join(filled)
+
+
+def _cookies(text: str) -> list[tuple[str, str]]:
+    """What some documents have as a header, as the cookies that are in it: others stand beside them."""
+    pairs = [each.strip().partition("=") for each in text.split(";") if each.strip()]
+    if not all(separator for _, separator, _ in pairs):
+        raise UnsendableError("cookies are written `name=value; other=value`")
+    return [(name, value) for name, _, value in pairs]
 
 
 def _fixed(operation: Operation, given: Pairs) -> Pairs:
@@ -168,8 +179,10 @@ def chosen_media(operation: Operation, arguments: Mapping[str, object]) -> Media
         return next(media for media in body.media if media.type == choice)
     given = arguments.get(body.argument) if body.argument else None
     if is_content(given):
-        fitting = (media for media in body.media if kind_of(media) in {"binary", "text"})
-        return next(fitting, body.media[0])
+        fitting = [media for media in body.media if kind_of(media) in {"binary", "text"}]
+        own = given.mime if isinstance(given, ArtifactRef) else ""
+        typed = (media for media in fitting if own and covers(media.type, own))
+        return next(typed, fitting[0] if fitting else body.media[0])
     return body.media[0]
 
 

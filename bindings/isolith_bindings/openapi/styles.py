@@ -136,11 +136,17 @@ def _query_safe(text: str) -> str:
 def in_header(parameter: Parameter, value: object) -> str:
     """The value of a header, not percent-encoded. Raises UnsendableError for what would end the header."""
     if parameter.media:
-        return _for_header(in_media(parameter.media, value))
+        return _whole_header(_for_header(in_media(parameter.media, value)))
     assign, between = "=" if parameter.explode else ",", unquote(_DELIMITERS.get(parameter.style, ","))
     inner = tuple(unquote(each) for each in _delimiters(parameter.inner))
     # Each value by itself: between those of 2.0 there may be tabs (`tsv`), in them there may not.
-    return _joined(value, between, assign, _for_header, inner)
+    return _whole_header(_joined(value, between, assign, _for_header, inner))
+
+
+def _whole_header(text: str) -> str:
+    if text != text.strip():
+        raise UnsendableError("a header neither begins nor ends with a blank")
+    return text
 
 
 def _for_header(text: str) -> str:

@@ -8,9 +8,9 @@ from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.openapi import sequences
 from isolith_bindings.openapi.bodies import kind_of
 from isolith_bindings.openapi.coded import coded
-from isolith_bindings.openapi.media import SEQUENCES, is_range, kind, parameter
+from isolith_bindings.openapi.media import SEQUENCES, covers, is_range, kind, parameter
 from isolith_bindings.openapi.model import Encoding, Media, Schema
-from isolith_bindings.openapi.multipart import OCTETS, Writer, Written
+from isolith_bindings.openapi.multipart import OCTETS, Writer, Written, an_artifact_of
 from isolith_bindings.openapi.styles import UnsendableError, compact, form_encode, form_encoder, pairs, scalar
 from isolith_bindings.openapi.tree import is_container, is_list, is_mapping
 from isolith_bindings.openapi.wire import content, is_content, plain
@@ -39,10 +39,11 @@ def write(media: Media, value: object, definitions: Mapping[str, Schema], read: 
         return Written(form(media, value, read).encode("ascii"), media.type)
     if found == "text" and not is_content(value):
         text = value if isinstance(value, str) else scalar(plain(value, read))
-        return Written(
-            _encoded(text), media.type if parameter(media.type, "charset") else f"{media.type}; charset=utf-8"
-        )
+        told = _concrete(media.type, "text/plain")
+        return Written(_encoded(text), told if parameter(told, "charset") else f"{told}; charset=utf-8")
     mime = value.mime if isinstance(value, ArtifactRef) else OCTETS
+    if is_range(media.type) and not covers(media.type, mime):
+        raise UnsendableError(f"it is {media.type}, and what was given is {mime}: {an_artifact_of(media.type)}")
     return Written(content(value, read), _concrete(media.type, mime))
 
 

@@ -7,14 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.bindings.openapi.bench import OK, a_document, compiled, operations
-from tests.bindings.openapi.exchanges import JSON_ANY, a, answered, body, get, post, refused, reply, result_of, sent
+from tests.bindings.openapi.exchanges import (
+    JSON_ANY,
+    a,
+    answered,
+    body,
+    get,
+    post,
+    refused,
+    reply,
+    result_of,
+    run,
+    sent,
+)
 from tests.bindings.openapi.loopback import Reply
 
 from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.errors import CallError
+from isolith_bindings.openapi.received import File
 from isolith_bindings.openapi.servers import Whereabouts
+from isolith_bindings.secrets import Secret
 
 if TYPE_CHECKING:
+    from tests.bindings.openapi.bench import Client
+    from tests.bindings.openapi.loopback import Got, Server
+
     from isolith_bindings.openapi.model import Api
 
 VERSIONS = ["3.0.3", "3.1.0"]
@@ -129,6 +146,71 @@ def test_a_name_that_is_several_arguments_says_which() -> None:
     document = get(a("id", "path"), a("id"), path="/things/{id}")
     message = refused(document, "read", id="1").message
     assert message == "`id` is several things in GET /things/{id}, #/paths/~1things~1{id}/get: `path_id` or `query_id`"
+
+
+def test_cookies_that_are_declared_as_a_header_stand_beside_others() -> None:
+    document = get(a("Cookie", "header"), a("theme", "cookie"))
+    assert sent(document, "read", Cookie="a=b; c=d=e", theme="x").header("cookie") == "a=b; c=d=e; theme=x"
+    assert "cookies are written `name=value; other=value`" in refused(document, "read", Cookie="a").message
+    scheme = {"key": {"type": "apiKey", "in": "cookie", "name": "sid"}}
+    secured = {**document, "components": {"securitySchemes": scheme}, "security": [{"key": []}]}
+    auth = Secret(lambda: "secret-of-the-tests", "the tests")
+    assert asked(secured, auth, Cookie="a=b").header("cookie") == "a=b; sid=secret-of-the-tests"
+    with pytest.raises(CallError, match="the cookie sid carries the connector's own credential"):
+        asked(secured, auth, Cookie="sid=evil")
+
+
+@pytest.mark.parametrize("text", [" a", "a ", "\ta", "a\t"])
+def test_a_header_that_would_lose_a_blank_is_not_sent(text: str) -> None:
+    assert "`X_A` (header parameter `X-A`" in refused(get(a("X-A", "header")), "read", X_A=text).message
+
+
+# --------------------------------------------------------------------------------------------------------- bodies
+
+
+def asked(document: object, auth: Secret | None, **arguments: object) -> Got:
+    """The request of one call, with a credential; bytes that name a media type are given as an artifact of it."""
+    found: list[Got] = []
+
+    async def use(client: Client, server: Server) -> None:
+        given = {
+            key: client.artifacts.keep(value.content, mime=value.mime) if isinstance(value, File) else value
+            for key, value in arguments.items()
+        }
+        await client.call(next(iter(client.connector.methods)), **given)
+        found.append(server.last)
+
+    run(document, use, auth=auth)
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("media", "schema", "arguments", "told"),
+    [
+        ("text/*", {"type": "string"}, {"body": "x"}, "text/plain; charset=utf-8"),
+        ("application/*", {"type": "object", "properties": {"a": {}}}, {"a": 1}, "application/json"),
+        ("*", {"type": "object", "properties": {"a": {}}}, {"a": 1}, "application/json"),
+        ("*/*", {"type": "string", "format": "binary"}, {"body": b"x"}, "application/octet-stream"),
+        ("image/*", {"type": "string", "format": "binary"}, {"body": File(b"x", "image/gif", None)}, "image/gif"),
+        ("application/*", {"type": "string", "format": "binary"}, {"body": b"x"}, "application/octet-stream"),
+    ],
+)
+def test_a_range_of_media_types_is_sent_as_one_of_them(
+    media: str, schema: object, arguments: dict[str, object], told: str
+) -> None:
+    assert asked(post(body(media, schema)), None, **arguments).header("content-type") == told
+
+
+def test_bytes_of_no_type_are_not_sent_where_the_document_wants_another() -> None:
+    message = refused(post(body("image/*", {"type": "string", "format": "binary"})), "make", body=b"x").message
+    assert "it is image/*, and what was given is application/octet-stream: give an artifact of its type" in message
+
+
+def test_of_several_media_types_it_is_that_of_the_artifact() -> None:
+    document = post({"required": True, "content": {"image/png": {}, "image/jpeg": {}, "application/pdf": {}}})
+    for mime, told in (("image/jpeg", "image/jpeg"), ("application/pdf", "application/pdf"), ("text/css", "image/png")):
+        assert asked(document, None, body=File(b"x", mime, None)).header("content-type") == told
+    assert sent(document, "make", body=b"x").header("content-type") == "image/png"
 
 
 # --------------------------------------------------------------------------------------------------------- schemas
