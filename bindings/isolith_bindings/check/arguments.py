@@ -11,6 +11,7 @@ from isolith_bindings.check.fits import Fitting, Misfit, resolve
 from isolith_bindings.check.literals import HOLE, Hole, literal
 from isolith_bindings.cuts import mark_in
 from isolith_bindings.rendering import no_argument, signature_as, takes_only
+from isolith_bindings.schema.draft3 import as_draft4
 from isolith_bindings.schema.listed import listed_names
 
 if TYPE_CHECKING:
@@ -166,6 +167,7 @@ def _of_mapping(value: object) -> Given:
 
 def _object(parameters: JsonSchema) -> JsonSchema | None:
     """The parameters as one object's schema; None where they are of another form."""
+    parameters = cast("JsonSchema", as_draft4(parameters))
     target = resolve(parameters, parameters) if "$ref" in parameters else parameters
     if not isinstance(target, dict) or any(word in target for word in ("anyOf", "oneOf", "allOf", "patternProperties")):
         return None

@@ -10,6 +10,7 @@ import operator
 import reprlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
+from urllib.parse import unquote
 
 from isolith_bindings.check.literals import Hole
 from isolith_bindings.closest import closest
@@ -79,6 +80,8 @@ class Fitting:
         if not isinstance(schema, dict) or depth > _MAX_DEPTH or self._steps < 0:
             return []
         schema = cast("JsonSchema", schema)
+        if schema is not self.root and _is_document(schema):
+            return []
         if "$ref" in schema:
             target = resolve(schema, self.root)
             return [] if target is None else self.misfits(value, target, path, depth + 1)
@@ -143,16 +146,17 @@ class Fitting:
         if isinstance(required, list) and not any(isinstance(key, Hole) for key in value):
             names = [name for name in cast("list[object]", required) if isinstance(name, str) and name not in value]
             found += [Misfit(_member(path, name), " is missing", certain=True) for name in names]
-        closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
+        # Which keys are additional ones only a pattern tells, where there are such.
+        rest = None if "patternProperties" in schema else schema.get("additionalProperties")
         for key, item in value.items():
             if isinstance(key, str) and key in known:
                 found += self.misfits(item, known[key], _member(path, key), depth + 1)
-            elif isinstance(key, str) and closed and known:
+            elif isinstance(key, str) and rest is False and known:
                 found.append(
                     Misfit(_member(path, key), " is not known" + _did_you_mean(key, list(known)), certain=False)
                 )
-            elif isinstance(key, str) and isinstance(schema.get("additionalProperties"), dict):
-                found += self.misfits(item, schema["additionalProperties"], _member(path, key), depth + 1)
+            elif isinstance(key, str) and isinstance(rest, dict):
+                found += self.misfits(item, cast("JsonSchema", rest), _member(path, key), depth + 1)
         return found
 
     def _items(self, value: list[object], schema: JsonSchema, path: str, depth: int) -> list[Misfit]:
@@ -176,14 +180,20 @@ def resolve(schema: JsonSchema, root: JsonSchema) -> JsonSchema | bool | None:
 
 
 def _pointed(pointer: object, root: JsonSchema) -> JsonSchema | bool | None:
-    if not isinstance(pointer, str) or not pointer.startswith("#"):
+    if not isinstance(pointer, str) or not (pointer == "#" or pointer.startswith("#/")):
         return None
     target: JsonSchema | bool | None = root
     for part in pointer[1:].split("/")[1:]:
-        if not isinstance(target, dict):
+        if not isinstance(target, dict) or (target is not root and _is_document(target)):
             return None
-        target = _as_schema(target.get(part.replace("~1", "/").replace("~0", "~")))
+        target = _as_schema(target.get(unquote(part).replace("~1", "/").replace("~0", "~")))
     return target
+
+
+def _is_document(schema: JsonSchema) -> bool:
+    """Whether it has an address of its own, to which what is within refers."""
+    name = schema.get("$id", schema.get("id"))
+    return isinstance(name, str) and not name.startswith("#")
 
 
 def _as_schema(value: object) -> JsonSchema | bool | None:
@@ -245,7 +255,7 @@ def _bounds(value: object, schema: JsonSchema, path: str) -> Iterator[Misfit]:
             if isinstance(limit, int | float) and not isinstance(limit, bool) and is_beyond(value, limit):
                 yield _given(path, f"expected something {said} {limit}", value, certain=True)
     elif isinstance(value, str):
-        yield from _counts(value.strip(), schema, path, "Length", "characters")
+        yield from _counts(value, schema, path, "Length", "characters")
 
 
 def _counts(
@@ -254,7 +264,8 @@ def _counts(
     fewest, most = schema.get(f"min{word}"), schema.get(f"max{word}")
     if isinstance(fewest, int) and len(value) < fewest:
         yield Misfit(path, f": expected at least {fewest} {unit}, was given {len(value)}", certain=word == "Items")
-    if isinstance(most, int) and len(value) > most:
+    # Some connectors take the blanks around a text away.
+    if isinstance(most, int) and len(value.strip() if isinstance(value, str) else value) > most:
         yield Misfit(path, f": expected at most {most} {unit}, was given {len(value)}", certain=True)
 
 

@@ -96,6 +96,8 @@ def _member(result: Result, key: str) -> Wrong | Value:
     known = _properties(schema)
     if key in known:
         return _part(result, known[key])
+    if "patternProperties" in schema:
+        return UNKNOWN
     rest = schema.get("additionalProperties")
     if isinstance(rest, dict):
         return _part(result, cast("JsonSchema", rest))

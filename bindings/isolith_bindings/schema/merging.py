@@ -89,6 +89,8 @@ def _own(schema: JsonSchema) -> JsonSchema:
     kept = [items(union) for union in unions if items(union)]
     if "const" in own:
         own["enum"] = [own.pop("const")]
+    if not isinstance(own.get("items"), list):  # beside no list of items it says nothing
+        own.pop("additionalItems", None)
     if kept:
         own[UNIONS] = kept
     else:

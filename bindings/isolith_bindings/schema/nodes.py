@@ -29,8 +29,22 @@ class ListOf:
 
 
 @dataclass(frozen=True)
+class ManyOf:
+    """What a list can be made of: lists, tuples and sets, of any type that is within the one."""
+
+    item: Node
+
+
+@dataclass(frozen=True)
 class DictOf:
     """An object with any keys."""
+
+    item: Node
+
+
+@dataclass(frozen=True)
+class MappingOf:
+    """What a dict can be made of."""
 
     item: Node
 
@@ -50,7 +64,7 @@ class Union:
     options: tuple[Node, ...]
 
 
-Node = Plain | Values | ListOf | DictOf | TupleOf | Union
+Node = Plain | Values | ListOf | ManyOf | DictOf | MappingOf | TupleOf | Union
 
 ANY = Plain("Any")
 NEVER = Plain("Never")
@@ -104,7 +118,7 @@ def union(options: list[Node]) -> Node:
     return NEVER if not result else result[0] if len(result) == 1 else Union(tuple(result))
 
 
-def text(node: Node) -> str:
+def text(node: Node) -> str:  # noqa: PLR0911 - one form a line
     """The type as Python writes it."""
     match node:
         case Plain(name):
@@ -113,8 +127,12 @@ def text(node: Node) -> str:
             return f"Literal[{', '.join(map(repr, values))}]"
         case ListOf(item):
             return f"list[{text(item)}]"
+        case ManyOf(item):
+            return f"_Sequence[{text(item)}] | _Set[{text(item)}]"
         case DictOf(item):
             return f"dict[str, {text(item)}]"
+        case MappingOf(item):
+            return f"_Mapping[str, {text(item)}]"
         case TupleOf(items, rest):
             parts = [*map(text, items), *([f"*tuple[{text(rest)}, ...]"] if rest else [])]
             return f"tuple[{', '.join(parts) or '()'}]"

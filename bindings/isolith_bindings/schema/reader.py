@@ -48,35 +48,31 @@ class Limits:
 
 
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
-_NATIVE = {"date-time": "datetime", "date": "date", "time": "time", "duration": "timedelta", "uuid": "UUID"}
+NATIVE = {"date-time": "datetime", "date": "date", "time": "time", "duration": "timedelta", "uuid": "UUID"}
 """What a Python function of the host takes and gives under these formats; from elsewhere they are text."""
-_LENIENT = {name: f"{kind} | str" for name, kind in _NATIVE.items()}
-"""What it takes when it is called: text is read as well."""
 _TEXTS_FROM_BYTES = frozenset({"binary", "artifact"})
 _STRUCTURE = ("properties", "patternProperties", "additionalProperties", "required")
 _MAX_INTEGER = 10**18
 
 
 @dataclass(frozen=True)
-class _Place:
+class Place:
     """Where in the types a schema is read: what it would be called, and how deep it is."""
 
     name: str
     depth: int = 0
 
-    def inside(self, name: str) -> _Place:
-        return _Place(name, self.depth + 1)
+    def inside(self, name: str) -> Place:
+        """A place within it."""
+        return Place(name, self.depth + 1)
 
 
 class Reader:
     """Reads the schemas of one document; `records` are what has to be declared, in the order of first use."""
 
-    def __init__(
-        self, root: object, names: TypeNames, limits: Limits, *, native: bool = False, lenient: bool = False
-    ) -> None:
+    def __init__(self, root: object, names: TypeNames, limits: Limits, *, native: bool = False) -> None:
         self._limits = limits
-        self._lenient = lenient
-        self._formats = {} if not native else _LENIENT if lenient else _NATIVE
+        self._formats = NATIVE if native else {}
         self._names = names
         self._references = References(root)
         self._merging = Merging(self._references)
@@ -90,7 +86,7 @@ class Reader:
 
     def read(self, schema: object, name: str) -> Node:
         """The type of a schema; `name` is what it is called where it has no name of its own."""
-        return self._read(schema, _Place(name))
+        return self._read(schema, Place(name))
 
     def fields(self, schema: object, name: str) -> Record | None:
         """The keys of an object, not declared: for the arguments of a method. None where it is no plain object."""
@@ -99,14 +95,14 @@ class Reader:
             return Record(name, (), ANY) if merged else None
         while UNIONS in merged:
             merged = self._joined(merged)
-        return self._record(merged, _Place(name))
+        return self._record(merged, Place(name))
 
     def merged(self, schema: object) -> JsonSchema:
         """A schema with its references followed, for what is said beside its type."""
         merged = self._merging.merged(schema)
         return {} if isinstance(merged, bool) else merged
 
-    def _read(self, schema: object, at: _Place) -> Node:
+    def _read(self, schema: object, at: Place) -> Node:
         if schema is False:
             return NEVER
         if not isinstance(schema, dict) or at.depth > self._limits.depth:
@@ -132,7 +128,7 @@ class Reader:
         target = self._references.find(reference)
         return None if target is None else (target, named(str(reference)))
 
-    def _referred(self, target: object, name: str, at: _Place) -> Node:
+    def _referred(self, target: object, name: str, at: Place) -> Node:
         """The type of what a reference leads to. A cycle goes through a declared type, or ends as `Any`."""
         mark = id(target)
         known = self._declared.get(mark) or self._names.known(name, target)
@@ -143,24 +139,24 @@ class Reader:
         self._under_way.add(mark)
         try:
             merged = self._merging.merged(cast("object", target))
-            place = _Place(name or at.name, at.depth)
+            place = Place(name or at.name, at.depth)
             if isinstance(merged, dict) and _is_record(_without_null(merged)) and self._room():
                 return _with_null(self._declare(_without_null(merged), place, cast("object", target)), merged)
             return (ANY if merged else NEVER) if isinstance(merged, bool) else self._merged(merged, place)
         finally:
             self._under_way.discard(mark)
 
-    def _merged(self, schema: JsonSchema, at: _Place) -> Node:
+    def _merged(self, schema: JsonSchema, at: Place) -> Node:
         if UNIONS in schema:
             return self._unions(schema, at)
         node = self._values(schema) if "enum" in schema else self._typed(schema, at)
         return union([node, NONE]) if schema.get("nullable") is True and node != ANY else node
 
-    def _typed(self, schema: JsonSchema, at: _Place) -> Node:
+    def _typed(self, schema: JsonSchema, at: Place) -> Node:
         names = type_names(schema) if schema.get("type") is not None else [_implied(schema)]
         return union([self._of_type(name, schema, at) for name in names]) if len(names) <= len(_TYPES) + 3 else ANY
 
-    def _of_type(self, name: object, schema: JsonSchema, at: _Place) -> Node:
+    def _of_type(self, name: object, schema: JsonSchema, at: Place) -> Node:
         if name == "object":
             return self._object({**schema, "type": "object"}, at)
         if name == "array":
@@ -177,7 +173,7 @@ class Reader:
 
     # ------------------------------------------------------------------------------------------ unions and values
 
-    def _unions(self, schema: JsonSchema, at: _Place) -> Node:
+    def _unions(self, schema: JsonSchema, at: Place) -> Node:
         base = {name: says for name, says in schema.items() if name != UNIONS}
         unions = cast("list[list[object]]", schema[UNIONS])
         options, rest = unions[0], unions[1:]
@@ -191,7 +187,7 @@ class Reader:
         nodes = [self._read(option, at) if bare else self._option(base, option, at) for option in options]
         return union([*nodes, *([NONE] if schema.get("nullable") is True else [])])
 
-    def _option(self, base: JsonSchema, option: object, at: _Place) -> Node:
+    def _option(self, base: JsonSchema, option: object, at: Place) -> Node:
         self._nodes += 1
         if self._nodes > self._limits.nodes or at.depth > self._limits.depth:
             return ANY
@@ -200,7 +196,7 @@ class Reader:
             return ANY if merged else NEVER
         own = self._merging.merged(option)
         title = own.get("title") if isinstance(own, dict) else None
-        return self._merged(merged, _Place(title if isinstance(title, str) else at.name, at.depth + 1))
+        return self._merged(merged, Place(title if isinstance(title, str) else at.name, at.depth + 1))
 
     def _only_narrows(self, option: object) -> bool:
         """Whether an option says nothing that the type shows, such as which keys are needed together."""
@@ -244,7 +240,7 @@ class Reader:
 
     # ------------------------------------------------------------------------------------------ objects and arrays
 
-    def _object(self, schema: JsonSchema, at: _Place) -> Node:
+    def _object(self, schema: JsonSchema, at: Place) -> Node:
         if not _is_record(schema):
             return DictOf(
                 self._others(schema, at) or (ANY if schema.get("additionalProperties") is not False else NEVER)
@@ -253,18 +249,18 @@ class Reader:
             return DictOf(ANY)
         title = schema.get("title")
         own = title if isinstance(title, str) and title and at.depth == 0 else at.name
-        return self._declare(schema, _Place(own, at.depth))
+        return self._declare(schema, Place(own, at.depth))
 
     def _room(self) -> bool:
         return len(self.records) < self._limits.records
 
-    def _declare(self, schema: JsonSchema, at: _Place, target: object = None) -> Node:
+    def _declare(self, schema: JsonSchema, at: Place, target: object = None) -> Node:
         name = self._names.claim(at.name, target)
         if target is not None:
             self._declared[id(target)] = name
         self.sources[name] = schema
         self.records[name] = Record(name, ())  # its place in the order, before what it holds
-        record = self._record(schema, _Place(name, at.depth))
+        record = self._record(schema, Place(name, at.depth))
         same = self._same(record) if target is None else name
         if same != name:  # another place has the very same type
             del self.records[name], self.sources[name]
@@ -283,7 +279,7 @@ class Reader:
         except TypeError:  # a default that has no hash
             return record.name
 
-    def _record(self, schema: JsonSchema, at: _Place) -> Record:
+    def _record(self, schema: JsonSchema, at: Place) -> Record:
         properties = mapping(schema.get("properties"))
         required = texts(schema.get("required"))
         listed = list(properties.items())[: self._limits.fields]
@@ -295,7 +291,7 @@ class Reader:
             at.name, tuple(fields), self._others(schema, at), text(schema.get("description")), more + notes(schema)
         )
 
-    def _field(self, name: str, schema: object, required: bool, at: _Place) -> Field:  # noqa: FBT001
+    def _field(self, name: str, schema: object, required: bool, at: Place) -> Field:  # noqa: FBT001
         merged = self.merged(schema)
         node = self._read(schema, at.inside(f"{at.name} {name}"))
         declared = isinstance(node, Plain) and node.name in self.records
@@ -314,7 +310,7 @@ class Reader:
         shown = ", ".join(repr(value) for value in values[:8] if isinstance(value, str) and len(value) < 40)
         return (f"one of {len(values)}: {shown}, ..." if shown else f"one of {len(values)}", *found)
 
-    def _others(self, schema: JsonSchema, at: _Place) -> Node | None:
+    def _others(self, schema: JsonSchema, at: Place) -> Node | None:
         """What keys without a name of their own hold; None where there are none, or where nothing is said."""
         inner = at.inside(f"{at.name} value")
         kinds = [self._read(says, inner) for says in list(mapping(schema.get("patternProperties")).values())[:8]]
@@ -323,7 +319,7 @@ class Reader:
             kinds.append(self._read(cast("object", extra), inner))
         return union(kinds) if kinds else None
 
-    def _array(self, schema: JsonSchema, at: _Place) -> Node:
+    def _array(self, schema: JsonSchema, at: Place) -> Node:
         each = schema.get("items")
         first = schema.get("prefixItems", each)
         inner = at.inside(singular(at.name))
@@ -332,7 +328,7 @@ class Reader:
         rest = schema.get("additionalItems") if isinstance(each, list) else each
         return self._tuple(cast("list[object]", first), rest, schema, inner)
 
-    def _tuple(self, first: list[object], rest: object, schema: JsonSchema, at: _Place) -> Node:
+    def _tuple(self, first: list[object], rest: object, schema: JsonSchema, at: Place) -> Node:
         kinds = [self._read(item, at) for item in first[:32]]
         if not kinds:
             return ListOf(ANY if rest is None else self._read(rest, at))
@@ -342,10 +338,7 @@ class Reader:
         if len(first) > len(kinds) or (isinstance(least, int) and least < len(first)):
             # Fewer items may come, which a tuple cannot say.
             return ListOf(union([*kinds, *([] if closed else [behind])]))
-        ordered = TupleOf(tuple(kinds), None if closed else behind)
-        # A script writes a list, of which no type says what stands where.
-        anyhow = ListOf(union([*kinds, *([] if closed else [behind])]))
-        return union([ordered, anyhow]) if self._lenient else ordered
+        return TupleOf(tuple(kinds), None if closed else behind)
 
 
 def _is_record(schema: JsonSchema) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
@@ -10,37 +12,58 @@ if TYPE_CHECKING:
     from isolith_bindings.connector import JsonSchema
 
 _MAX_WALK = 50_000
+_OLD = re.compile(r"/draft-0[34]/")
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 class References:
-    """The references of one schema, by pointer, by anchor and by `$id`."""
+    """The references of one schema, by pointer, by anchor and by `$id`.
+
+    A part with a name of its own is what the references within it start from, and where they stand is not known here:
+    one that could lead to several places leads nowhere.
+    """
 
     def __init__(self, root: object) -> None:
         self._root = root
-        self._named: dict[str, object] | None = None
 
     def find(self, reference: object) -> object | None:
-        """What it leads to; None for what is not in this schema."""
+        """What it leads to; None for what is not in this schema, and for what is not certain."""
         if not isinstance(reference, str):
             return None
         base, _, fragment = reference.partition("#")
-        start = self._by_name().get(base) if base else self._root
-        if start is None or not fragment:
-            return start
+        named = self._named.get(base, [])
+        starts = named[:1] if base else [self._root, *self._resources]
+        if not fragment:
+            return _only(starts)
         if fragment.startswith("/"):
-            return _point(start, fragment)
-        return self._by_name().get(f"#{fragment}")
+            return _only([_point(start, fragment) for start in starts])
+        return _only(self._named.get(f"#{fragment}", [])) if starts else None
 
-    def _by_name(self) -> dict[str, object]:
-        if self._named is None:
-            self._named = {}
-            for schema in _schemas(self._root):
-                for key in ("$id", "id", "$anchor", "$dynamicAnchor"):
-                    name = schema.get(key)
-                    if isinstance(name, str):
-                        self._named.setdefault(name if key in {"$id", "id"} else f"#{name}", schema)
-        return self._named
+    @cached_property
+    def _named(self) -> dict[str, list[object]]:
+        """What has a name: by its address, and by its anchor with a `#` before it."""
+        found: dict[str, list[object]] = {}
+        for schema in _schemas(self._root):
+            for key in ("$id", "id", "$anchor", "$dynamicAnchor"):
+                name = schema.get(key)
+                if isinstance(name, str):
+                    found.setdefault(name if key in {"$id", "id"} else f"#{name}", []).append(schema)
+        return found
+
+    @cached_property
+    def _resources(self) -> list[object]:
+        """Parts that references within them start from. Before draft 6 the key has no sign that it is no data."""
+        root = cast("JsonSchema", self._root) if isinstance(self._root, dict) else {}
+        declared = root.get("$schema")
+        key = "id" if isinstance(declared, str) and _OLD.search(declared) else "$id"
+        listed = [part for part in _schemas(root) if part is not root and isinstance(part.get(key), str)]
+        return [part for part in listed if not str(part[key]).startswith("#")]
+
+
+def _only(found: list[object | None]) -> object | None:
+    """The one there is."""
+    distinct = {id(part): part for part in found if part is not None}
+    return next(iter(distinct.values())) if len(distinct) == 1 else None
 
 
 def named(reference: str) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from isolith_bindings.names import fold
 from isolith_bindings.schema.draft3 import as_draft4
+from isolith_bindings.schema.lenient import LenientReader
 from isolith_bindings.schema.nodes import ANY, Field, Node, Record, accepts, text
 from isolith_bindings.schema.quoting import MARK, clean, comment, docstring, one_line, quoted
 from isolith_bindings.schema.reader import Limits, Reader
@@ -32,6 +33,7 @@ MAX_STUB = 24_000
 """Characters of a stub with all it declares."""
 
 PRELUDE = '''\
+from collections.abc import Mapping as _Mapping, Sequence as _Sequence, Set as _Set
 from datetime import date, datetime, time, timedelta
 from typing import Any, Literal, Never, NotRequired, TypedDict, Unpack
 from uuid import UUID
@@ -175,7 +177,7 @@ def make(subject: Subject, detail: Detail) -> Stub:
     names.take(subject.name.rpartition(".")[2])
     outgoing = Reader(returns, names, detail.limits, native=subject.native)
     result = ANY if returns is None else outgoing.read(returns, f"{subject.name} result")
-    incoming = Reader(parameters, names, detail.limits, native=subject.native, lenient=subject.lenient)
+    incoming = _incoming(subject, parameters, names, detail.limits)
     record = incoming.fields(parameters, f"{subject.name} arguments") or Record(subject.name, (), ANY)
     shown, odd = _arguments(record, names)
     records = {**incoming.records, **({odd.name: odd} if odd else {}), **outgoing.records}
@@ -184,6 +186,12 @@ def make(subject: Subject, detail: Detail) -> Stub:
     line = line or _signature(subject.name, shown, odd or record.others, result, subject.returns)
     schemas = {**incoming.sources, **outgoing.sources}
     return Stub(line, types, tuple(_doc(subject, record, detail)), subject.observed, schemas)
+
+
+def _incoming(subject: Subject, parameters: JsonSchema, names: TypeNames, limits: Limits) -> Reader:
+    if subject.lenient:
+        return LenientReader(parameters, limits, native=subject.native)
+    return Reader(parameters, names, limits, native=subject.native)
 
 
 def _attempt(subject: Subject, detail: Detail) -> Stub | None:
