@@ -11,7 +11,8 @@ from contextlib import suppress
 from typing import Any
 
 from isolith_runtime.guest import absent, channel, codec
-from isolith_runtime.guest.capabilities import Caller, Connector, PendingCall, Tools, connectors_for, is_call
+from isolith_runtime.guest.calls import Caller, PendingCall, is_call
+from isolith_runtime.guest.capabilities import Connector, Tools, connectors_for
 from isolith_runtime.guest.diagnosis import Deadlock, diagnose, in_short, line_of, short
 from isolith_runtime.guest.loop import GuestLoop, failed_unseen
 from isolith_runtime.guest.output import Log, Output, Stream

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from isolith_runtime.guest.artifact import Artifact, read_with
-from isolith_runtime.guest.capabilities import Caller
+from isolith_runtime.guest.calls import Caller
 from isolith_runtime.guest.output import Output
 from isolith_runtime.guest.toolerror import InvalidArguments, UnknownTool
 
