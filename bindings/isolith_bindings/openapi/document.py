@@ -47,11 +47,15 @@ class Content:
 
 @dataclass(frozen=True)
 class Document:
-    """What was read: the tree of the first document, those it refers to, and the digests of the others' bytes."""
+    """What was read: the tree of the first document, those it refers to, and the digests of the others' bytes.
+
+    `repeated`: keys that stand twice in one mapping.
+    """
 
     references: References
     family: Family
     digests: dict[str, str]
+    repeated: tuple[str, ...] = ()
 
 
 async def fetch_place(place: Place, fetch: Callable[[str], Awaitable[bytes]] | None) -> bytes:
@@ -71,7 +75,8 @@ async def collect(first: Content, fetch: Callable[[str], Awaitable[bytes]] | Non
 
     Raises DocumentError where the first document itself is none.
     """
-    tree = await anyio.to_thread.run_sync(read, first.content, first.name)
+    repeated: list[str] = []
+    tree = await anyio.to_thread.run_sync(read, first.content, first.name, repeated)
     references = References({"": tree}, {"": first.place})
     references.ids.add("", tree, first.content)
     found = family(tree, first.name)
@@ -85,7 +90,7 @@ async def collect(first: Content, fetch: Callable[[str], Awaitable[bytes]] | Non
             raise DocumentError(f"{first.name} refers to more than {MAX_DOCUMENTS} other documents")
         try:
             content = await fetch_place(place, fetch)
-            references.trees[place.inside] = await anyio.to_thread.run_sync(read, content, place.inside)
+            references.trees[place.inside] = await anyio.to_thread.run_sync(read, content, place.inside, repeated)
         except DocumentError as error:
             references.refused[place.inside] = str(error)
             continue
@@ -95,7 +100,7 @@ async def collect(first: Content, fetch: Callable[[str], Awaitable[bytes]] | Non
         waiting += _wanted(references, place.inside, content)
     for location in [each for each in references.refused if references.ids.has(each)]:
         del references.refused[location]  # what is meant was read, under a name of its own
-    return Document(references, found, digests)
+    return Document(references, found, digests, tuple(dict.fromkeys(repeated)))
 
 
 def digest_of(content: bytes) -> str:

@@ -29,6 +29,9 @@ METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", 
 MAX_DESCRIPTION = 4000
 """Characters of what is said of an operation."""
 
+MAX_REPEATED = 5
+"""Keys that stand twice in a document that are told."""
+
 _POLICIES = ("allow", "ask", "deny")
 
 
@@ -92,6 +95,10 @@ def compile_document(document: Document, where: Whereabouts) -> Api:
             continue
         if mended:
             notes[original] = "; ".join([*([notes[original]] if original in notes else []), *mended])
+    if document.repeated:
+        listed = ", ".join(f"`{key:.60}`" for key in document.repeated[:MAX_REPEATED])
+        more = f" and {len(document.repeated) - MAX_REPEATED} more" if len(document.repeated) > MAX_REPEATED else ""
+        notes["the document"] = f"keys that stand twice in one mapping, of which the last counts: {listed}{more}"
     return _api(reading, read, excluded, notes, document.digests)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, TypeGuard
 
 import yaml
@@ -19,7 +20,7 @@ import yaml
 from isolith_bindings.errors import BindError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Tree = dict[str, object]
 
@@ -54,12 +55,15 @@ class DocumentError(BindError):
     """A document that cannot be read at all. The message names it, the place in it, and the mend."""
 
 
-def read(content: bytes, name: str) -> Tree:
-    """The document as data; its keys are text throughout. `name` is what errors call it. Raises DocumentError."""
+def read(content: bytes, name: str, repeated: list[str] | None = None) -> Tree:
+    """The document as data; its keys are text throughout. `name` is what errors call it. Raises DocumentError.
+
+    `repeated` takes the keys that stand twice in one mapping, of which the last counts.
+    """
     if len(content) > MAX_BYTES:
         raise DocumentError(f"{name} has {len(content):,} bytes; a document may have {MAX_BYTES:,}")
     try:
-        tree = _parse(content, name)
+        tree = _parse(content, name, [] if repeated is None else repeated)
         _measure(tree, name)
     except RecursionError:
         raise DocumentError(f"{name} is nested deeper than {MAX_DEPTH} levels") from None
@@ -68,19 +72,30 @@ def read(content: bytes, name: str) -> Tree:
     return tree
 
 
-def _parse(content: bytes, name: str) -> object:
+def _parse(content: bytes, name: str, repeated: list[str]) -> object:
+    def made(pairs: list[tuple[str, object]]) -> Tree:
+        tree = dict(pairs)
+        if len(tree) != len(pairs):
+            repeated.extend(_twice(key for key, _ in pairs))
+        return tree
+
     problem = None
     if _JSON_START.match(content.removeprefix(b"\xef\xbb\xbf")):
         try:
-            return json.loads(content.removeprefix(b"\xef\xbb\xbf"))
+            return json.loads(content.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=made)
         except ValueError as error:
             problem = error  # a flow mapping of YAML begins like JSON
+            repeated.clear()
     try:
-        return _yaml(content)
+        return _yaml(content, repeated)
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, TypeError) as error:
         told = problem or error
         shown = " ".join(str(told).split())
         raise DocumentError(f"{name} is neither JSON nor YAML: {shown:.300}") from None
+
+
+def _twice(keys: Iterable[str]) -> list[str]:
+    return [key for key, count in Counter(keys).items() if count > 1]
 
 
 def _measure(tree: object, name: str) -> None:
@@ -126,6 +141,7 @@ def _kind(value: object) -> str:
 class _Loader(_BASE):  # type: ignore[misc, valid-type]
     """Mappings, lists, text, numbers, true, false, null. A tag of any other kind is an error."""
 
+    repeated: list[str]
     yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - its base has it so
 
 
@@ -151,10 +167,12 @@ def _float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
     return float(str(loader.construct_scalar(node)).lower().replace(".inf", "inf").replace(".nan", "nan"))
 
 
-def _mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> Iterator[Tree]:
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> Iterator[Tree]:
     """A mapping whose keys are the text that was written: `200:` is "200"."""
     tree: Tree = {}
     yield tree
+    # Before it takes in what is merged into it, which its own keys replace.
+    loader.repeated.extend(_twice(str(key.value) for key, _ in node.value if isinstance(key, yaml.ScalarNode)))
     loader.flatten_mapping(node)
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
@@ -172,8 +190,9 @@ _Loader.add_constructor("tag:yaml.org,2002:float", _float)
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 
 
-def _yaml(content: bytes) -> object:
+def _yaml(content: bytes, repeated: list[str]) -> object:
     loader = _Loader(content)
+    loader.repeated = repeated
     try:
         return loader.get_single_data()
     finally:

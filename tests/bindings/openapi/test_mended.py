@@ -111,6 +111,26 @@ def test_a_path_without_its_slash_and_a_method_in_capitals_are_there() -> None:
     assert "is taken for `/users`" in api_of(document).notes["read"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"openapi": "3.1.0", "paths": {"/a": {"get": {}}, "/a": {"post": {}}}}',
+        "openapi: 3.1.0\npaths:\n  /a:\n    get: {}\n  /a:\n    post: {}\n",
+        "{openapi: 3.1.0, paths: {/a: {get: {}}, /a: {post: {}}}}",
+    ],
+)
+def test_a_key_that_stands_twice_is_told(text: str) -> None:
+    api = compiled(text.encode())
+    assert [each.key for each in api.operations] == ["POST /a"]
+    assert api.notes == {"the document": "keys that stand twice in one mapping, of which the last counts: `/a`"}
+
+
+def test_a_key_that_replaces_one_that_was_merged_stands_once() -> None:
+    text = "openapi: 3.1.0\nx-base: &base {summary: a, deprecated: true}\npaths: {/a: {get: {<<: *base, summary: b}}}"
+    api = compiled(text.encode())
+    assert (api.operations[0].description, api.operations[0].deprecated, api.notes) == ("b", True, {})
+
+
 # ------------------------------------------------------------------------------------------------------ parameters
 
 
