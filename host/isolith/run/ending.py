@@ -42,9 +42,13 @@ _CLAIMABLE: frozenset[str] = frozenset(
 )
 """The kinds a script can cause. The others are said by the host alone."""
 
+ANSWERS = frozenset({"rejected", "expired"})
+"""Those that say what a person did, and are the status of the run: so that a person was asked."""
+
 _MAX_TEXT = 20_000
 
 __all__ = [
+    "ANSWERS",
     "NOTHING_SPENT",
     "Facts",
     "of_cancel",
@@ -69,6 +73,8 @@ class Facts:
     """Whether a call was refused for want of budget."""
     internal_call: bool
     """Whether a call failed by a bug of ours."""
+    answers: frozenset[str] = frozenset()
+    """`rejected` and `expired`, where that became of a question to a person."""
 
 
 def of_failure(failure: Failure, script: Prepared, facts: Facts) -> Diagnostic:
@@ -104,6 +110,8 @@ def _kind(failure: Failure, facts: Facts) -> Kind:
         return "recursion"
     if failure.kind == "internal" and facts.internal_call:
         return "internal"
+    if failure.kind in ANSWERS and failure.kind not in facts.answers:
+        return "exception"
     return failure.kind if failure.kind in _CLAIMABLE else "exception"  # type: ignore[return-value]
 
 

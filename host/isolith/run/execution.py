@@ -323,9 +323,9 @@ class Execution:
         return Reply(ending.status_of(error), error=error)
 
     def _facts(self) -> ending.Facts:
-        kinds = {record.error.kind for record in self._desk.records() if record.error is not None}
+        kinds = {said for each in self._desk.records() for said in (each.status, each.error and each.error.kind)}
         spent = self._guest.spent if self._guest is not None else ending.NOTHING_SPENT
-        return ending.Facts(self._budgets, spent, "calls_exceeded" in kinds, "internal" in kinds)
+        return ending.Facts(self._budgets, spent, "calls_exceeded" in kinds, "internal" in kinds, ending.ANSWERS & kinds)
 
     def _end(self, reply: Reply) -> None:
         if self._task_of_end is None:
