@@ -323,9 +323,9 @@ class Execution:
         return Reply(ending.status_of(error), error=error)
 
     def _facts(self) -> ending.Facts:
-        kinds = {said for each in self._desk.records() for said in (each.status, each.error and each.error.kind)}
+        ends = {said for each in self._desk.records() for said in (each.status, each.error and each.error.kind)}
         spent = self._guest.spent if self._guest is not None else ending.NOTHING_SPENT
-        return ending.Facts(self._budgets, spent, "calls_exceeded" in kinds, "internal" in kinds, ending.ANSWERS & kinds)
+        return ending.Facts(self._budgets, spent, "calls_exceeded" in ends, "internal" in ends, ending.ANSWERS & ends)
 
     def _end(self, reply: Reply) -> None:
         if self._task_of_end is None:
@@ -383,7 +383,9 @@ class Execution:
             value=shown.value,
             value_type=reply.value_type,
             error=identified(self._check.hinted(reply.error), self._desk.records),
-            warnings=self._check.added((*self._said.warnings, *reply.warnings), reply.error),
+            warnings=self._check.added(
+                (*self._said.warnings, *self._desk.remarks(), *reply.warnings), reply.error
+            ),
             logs=self._said.logs,
             calls=self._desk.records(),
             pending=self._desk.pending() if reply.status == "paused" else (),
