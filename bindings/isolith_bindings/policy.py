@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
@@ -113,18 +113,6 @@ class Policy(BaseModel):
 def as_policy(policy: Policy | Preset) -> Policy:
     """A policy by the name of its preset; a policy stays itself."""
     return policy if isinstance(policy, Policy) else Policy(preset=policy)
-
-
-def idle_rules(policy: Policy, connectors: Iterable[Connector]) -> list[str]:
-    """The rules that fit no method of these connectors, by what they name: a name that was misspelt, perhaps."""
-    methods = [
-        (connector.name, method) for connector in connectors for method in ungoverned(connector).methods.values()
-    ]
-    return [
-        f"{rule.name or f'rule {number}'} ({rule.described})"
-        for number, rule in enumerate(policy.rules, 1)
-        if not any(rule.reaches(name, method) for name, method in methods)
-    ]
 
 
 def _strictest(decisions: list[Decision]) -> Decision:

@@ -89,6 +89,10 @@ class Rule(BaseModel):
     """With `ask`, what a person's no comes to: `raise` raises `Rejected` in the script, which may catch it; `end` ends
     the run at once."""
 
+    def means(self, connector: str) -> bool:
+        """Whether a pattern may fit methods of a connector."""
+        return _matcher(self.match, connector) is not None
+
     def reaches(self, connector: str, method: Method) -> bool:
         """Whether a pattern fits the method, in either spelling."""
         fits = _matcher(self.match, connector)

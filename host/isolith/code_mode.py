@@ -21,6 +21,7 @@ from isolith.durable.revert_checks import DeclaredReverts
 from isolith.durable.rollback import Undoer
 from isolith.durable.tending import tend
 from isolith.errors import UsageError
+from isolith.idle_rules import IdleRules
 from isolith.journal.owners import Owner
 from isolith.options import connectors_given, policy_given
 from isolith.run import gradual
@@ -112,6 +113,7 @@ class CodeMode:
         self.ceilings = ceilings or HostPolicy()
         self._home = home
         self._declared = DeclaredReverts(self.catalog, reverts)
+        self._idle_rules = IdleRules(self.policy, self.catalog)
         self._running: set[Execution] = set()
         self._result_types = ResultTypes()
         self._begun: list[Callable[[Execution], object]] = []
@@ -120,6 +122,7 @@ class CodeMode:
         await asyncio.gather(*(connector.start() for connector in self.connectors))
         self.catalog.follow()
         self._declared.look()
+        self._idle_rules.look()
         if self._warm:
             self._warming = asyncio.create_task(self.ready())
         await self._read_snippets()
@@ -154,7 +157,9 @@ class CodeMode:
 
     async def ready(self, patience_s: float = PATIENCE_S) -> list[Connector]:
         """Start what is not started yet, and wait until it is known what all offer. Gives those that are not there."""
-        return await wait_ready(self.connectors, patience_s)
+        absent = await wait_ready(self.connectors, patience_s)
+        self._idle_rules.look()
+        return absent
 
     async def end_session(self, session: str, principal: str | None = None) -> None:
         """Stop the servers that were running for this session alone: it has ended."""

@@ -24,7 +24,7 @@ from tests.bindings.policies import (
 from isolith_bindings.connector import Annotations, offered
 from isolith_bindings.connector import Policy as Action
 from isolith_bindings.functions import as_connector
-from isolith_bindings.policy import Policy, Preset, as_policy, govern, idle_rules
+from isolith_bindings.policy import Policy, Preset, as_policy, govern
 from isolith_bindings.rules import Rule, effect_of
 from isolith_bindings.testing import RecordingConnector, a_method
 
@@ -277,13 +277,3 @@ def test_what_is_no_rule_is_refused(rule: dict[str, object], said: str) -> None:
     with pytest.raises(ValidationError) as caught:
         rules(rule)
     assert said in str(caught.value)
-
-
-def test_a_rule_that_fits_nothing_is_told() -> None:
-    policy = rules(
-        {"match": "dosc.*", "action": "deny"},
-        {"match": "docs.get", "action": "deny"},
-        {"match": "*.drop", "action": "deny", "effect": "delete", "name": "no drops"},
-    )
-    server = govern(a_server("get"), policy)
-    assert idle_rules(policy, [server]) == ["rule 1 (`dosc.*`)", "no drops (`*.drop`, effect delete)"]

@@ -22,6 +22,7 @@ from isolith.code_mode import CodeMode
 from isolith.command_line import command
 from isolith.command_line.command import Configured, Connect, Json, PolicyName, TypesOption, guarded
 from isolith.command_line.hints import NOTHING_CONNECTED
+from isolith.command_line.policy_command import say_idle_rules
 from isolith.command_line.request import read_script
 from isolith.json_form import to_json_form, to_json_text
 from isolith.outcome import Diagnostic
@@ -31,6 +32,7 @@ from isolith.run.fragments import fragment_hint
 from isolith.run.normalize import Prepared, prepare
 from isolith.run.type_checker import TypeChecker, Types, get_ready, type_checker, types_of
 from isolith.visible import visible
+from isolith_bindings.policy import as_policy
 from isolith_runtime.image.builder import open_store
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ class Checked:
 
 @guarded
 def check(
-    scripts: Annotated[list[str], typer.Argument(metavar="SCRIPT...", help="Files, or - for stdin.")],
+    scripts: Annotated[list[str], typer.Argument(metavar="SCRIPT", help="Files, or - for stdin.")],
     *,
     specs: Connect = None,
     configured: Configured = None,
@@ -94,12 +96,13 @@ def check(
 ) -> None:
     """Say what is wrong with scripts without running them. Ends with 1 if one of them cannot work."""
     config = command.read_configuration(configured)
-    decided = command.policy_of(policy, config)
+    decided = as_policy(command.policy_of(policy, config))
     sources = [(name, read_script(name, Budgets().script_bytes)) for name in scripts]
     if specs or config:
         get_ready(types)
 
     async def use(connectors: list[Connector]) -> list[Checked]:
+        say_idle_rules(decided, connectors)
         known = command.catalog_of(connectors, decided).connectors
         return await check_all(sources, known, Budgets().script_bytes, types)
 

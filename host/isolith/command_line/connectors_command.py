@@ -13,14 +13,14 @@ import typer
 
 from isolith.command_line import command
 from isolith.command_line.command import Configured, Connect, Json, PolicyName, guarded
-from isolith.command_line.policy_command import read_arguments, split_target
+from isolith.command_line.policy_command import read_arguments, say_idle_rules, split_target
 from isolith.connector_views import IN_PROCESS, Renewable, as_data, listed, status_of
 from isolith.errors import UsageError
 from isolith.json_form import to_json_text
 from isolith_bindings.availability import why_absent
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.names import did_you_mean
-from isolith_bindings.policy import as_policy, govern, idle_rules, ungoverned
+from isolith_bindings.policy import as_policy, govern, ungoverned
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -61,8 +61,7 @@ def list_(
     decided = as_policy(command.policy_of(policy, config))
 
     async def use(connectors: list[Connector]) -> list[dict[str, object]]:
-        for rule in idle_rules(decided, connectors):
-            command.terminal().say(f"isolith: {rule} fits no method of what is connected")
+        say_idle_rules(decided, connectors)
         return [listed(govern(connector, decided)) for connector in connectors]
 
     found = command.consulted(specs, config, use)

@@ -14,10 +14,13 @@ from isolith.json_form import to_json_text
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.connector import Checks
 from isolith_bindings.errors import CallError
+from isolith_bindings.idle_rules import idle_rules
 from isolith_bindings.policy import Policy, as_policy, ungoverned
 from isolith_bindings.schema.validate import Validator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from isolith_bindings.connector import Connector, Method
 
 app = typer.Typer(help="What scripts are allowed to call, and why.", no_args_is_help=True)
@@ -44,6 +47,7 @@ def explain(
     given = read_arguments(arguments)
 
     async def use(connectors: list[Connector]) -> dict[str, object]:
+        say_idle_rules(decided, connectors)
         return explained(Catalog(connectors), decided, target, given)
 
     found = command.consulted(specs, config, use, only=[split_target(target)[0]])
@@ -53,6 +57,12 @@ def explain(
 @app.callback()
 def _policy() -> None:
     """Keep `explain` a name of its own while it is the only one."""
+
+
+def say_idle_rules(policy: Policy, connectors: Iterable[Connector]) -> None:
+    """Tell of rules that fit nothing, where that is known: what was misspelt forbids nothing."""
+    for idle in idle_rules(policy, connectors):
+        command.terminal().say(f"isolith: {idle}")
 
 
 def read_arguments(text: str | None) -> dict[str, object] | None:

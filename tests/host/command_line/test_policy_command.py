@@ -152,3 +152,22 @@ def test_wrong_use(flags: list[str], arguments: list[str], said: str) -> None:
     assert result.exit_code == 2
     assert result.stderr.startswith(f"isolith: {said}")
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command", [["policy", "explain", "bank.transfer"], ["check", "-"], ["connectors", "list"]], ids=" ".join
+)
+def test_a_rule_that_fits_nothing_is_said(flags: list[str], tmp_path: Path, command: list[str]) -> None:
+    """`connectors list` alone used to say so; a prohibition that is misspelt forbids nothing."""
+    (tmp_path / "policy.toml").write_text('rules = [{ match = "bank.brun", action = "deny" }]')
+    result = CliRunner().invoke(cli.app, [*command, *flags], input="1")
+    assert (result.exit_code, result.stderr) == (
+        0,
+        "isolith: rule 1 (`bank.brun`) fits no method of what is connected\n",
+    )
+
+
+def test_a_run_says_it_too(flags: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "policy.toml").write_text('rules = [{ match = "bank.brun", action = "deny" }]')
+    assert CliRunner().invoke(cli.app, ["run", "-c", "1", *flags]).exit_code == 0
+    assert caplog.messages == ["policy: rule 1 (`bank.brun`) fits no method of what is connected"]
