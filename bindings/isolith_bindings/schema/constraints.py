@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from isolith_bindings.schema.conditions import conditions
 from isolith_bindings.schema.quoting import clean, one_line
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def notes(schema: JsonSchema) -> tuple[str, ...]:
         _if(schema, "deprecated", "deprecated"),
         _if(schema, "readOnly", "read-only"),
         _if(schema, "writeOnly", "write-only"),
-        "not everything that fits the type" if schema.get("not") or "if" in schema else "",
+        *conditions(schema),
         _example(schema),
     ]
     return tuple(note for note in found if note)

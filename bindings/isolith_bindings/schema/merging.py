@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 UNIONS = "unions"
 """In a merged schema: a list of lists, of each of which one fits."""
+NARROWED = "narrowed"
+"""The same of those that say nothing a type shows, such as which keys are needed."""
 
 _MAX_PARTS = 200
 _MAX_DEPTH = 20
@@ -161,6 +163,7 @@ _COMBINED = {
     "additionalItems": _others,
     "prefixItems": _prefix,
     UNIONS: _unions,
+    NARROWED: _unions,
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), _highest),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), _lowest),
 }

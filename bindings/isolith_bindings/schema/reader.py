@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.schema.constraints import notes
-from isolith_bindings.schema.merging import UNIONS, Merging, both, says_nothing
+from isolith_bindings.schema.merging import NARROWED, UNIONS, Merging, both, says_nothing
 from isolith_bindings.schema.nodes import (
     ANY,
     NEVER,
@@ -183,7 +183,7 @@ class Reader:
             base[UNIONS] = rest
         bare = says_nothing(base)
         if all(self._only_narrows(option) for option in options):
-            return self._merged(base, at)
+            return self._merged({**base, NARROWED: [*items(base.get(NARROWED)), options]}, at)
         nodes = [self._read(option, at) if bare else self._option(base, option, at) for option in options]
         return union([*nodes, *([NONE] if schema.get("nullable") is True else [])])
 
@@ -217,6 +217,8 @@ class Reader:
         """An object with the keys of all options: needed is what each of them needs."""
         base = {name: says for name, says in schema.items() if name != UNIONS}
         for options in cast("list[list[object]]", schema[UNIONS]):
+            if all(self._only_narrows(option) for option in options):
+                base[NARROWED] = [*items(base.get(NARROWED)), options]
             merged = [self._merging.merged(option) for option in options[: self._limits.options]]
             objects = [option for option in merged if isinstance(option, dict)]
             needed = [texts(option.get("required")) for option in objects]

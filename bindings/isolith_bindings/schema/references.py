@@ -53,7 +53,8 @@ class References:
     @cached_property
     def _resources(self) -> list[object]:
         """Parts that references within them start from. Before draft 6 the key has no sign that it is no data."""
-        root = cast("JsonSchema", self._root) if isinstance(self._root, dict) else {}
+        whole: object = self._root
+        root = cast("JsonSchema", whole) if isinstance(whole, dict) else {}
         declared = root.get("$schema")
         key = "id" if isinstance(declared, str) and _OLD.search(declared) else "$id"
         listed = [part for part in _schemas(root) if part is not root and isinstance(part.get(key), str)]

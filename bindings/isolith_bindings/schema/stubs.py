@@ -334,7 +334,7 @@ def _doc(subject: Subject, record: Record, detail: Detail) -> list[str]:
     words = quoted(clean(subject.description, detail.words), theirs=not native) if detail.words else []
     said = [(field, _joined((*field.notes, *_unshown(field)), field.words, native=native)) for field in record.fields]
     lines = [f"{_shown_name(field.name)}: {text}" for field, text in said if text] if detail.arguments else []
-    ours = list(subject.remarks)
+    ours = [*record.notes, *subject.remarks]
     if not all(is_argument(field.name) for field in record.fields):
         ours.append(f"Arguments whose names are no identifiers go in one dict: {subject.name}({{...}})")
     doc: list[str] = []
