@@ -12,6 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING, cast
 
 from isolith_bindings.openapi.media import kind
+from isolith_bindings.openapi.oneway import one_way
 from isolith_bindings.openapi.refs import DefectError, Node
 from isolith_bindings.openapi.tree import is_container, is_list, is_mapping
 
@@ -93,7 +94,8 @@ class Schemas:
             self.broken[key] = str(error)
             return {}
 
-    def _schema(self, node: Node, depth: int) -> Schema:
+    def _schema(self, node: Node, depth: int, around: frozenset[str] = frozenset()) -> Schema:
+        """`around`: the properties of what it is a part of (`allOf`) that cannot be required."""
         if isinstance(node.value, bool):
             return node.value
         if node.value is None:  # a name with nothing behind it, in YAML
@@ -107,23 +109,24 @@ class Schemas:
             schema["$ref"] = f"#/$defs/{self._key(node, reference)}"
             if self._old:  # siblings of a reference do not count before 3.1, but for what people read
                 return self._of_three_zero(_described(schema, source), {"nullable": source.get("nullable")})
+        optional = around | one_way(node, self._references) if "required" in source or "allOf" in source else around
         for keyword in source:
-            self._keyword(schema, node, keyword, depth)
-        _mend_required(schema, source)
+            self._keyword(schema, node, keyword, depth, optional)
+        _mend_required(schema, optional)
         if "oneOf" in schema and "anyOf" not in schema and is_mapping(source.get("discriminator")):
             # Which alternative it is, its discriminator says: several may fit.
             schema["anyOf"] = schema.pop("oneOf")
         return self._of_three_zero(schema, source) if self._old else _of_three_one(schema, source)
 
-    def _keyword(self, schema: Tree, node: Node, keyword: str, depth: int) -> None:
+    def _keyword(self, schema: Tree, node: Node, keyword: str, depth: int, optional: frozenset[str]) -> None:
         value = node.mapping()[keyword]
         if keyword in _MAPS and is_mapping(value):
             child = node.child(keyword)
             schema[keyword] = {name: self._schema(child.child(name), depth + 1) for name in child.mapping()}
         elif keyword in _LISTS and is_list(value) and value:
             child = node.child(keyword)
-            count = len(value)
-            schema[keyword] = [self._schema(child.child(index), depth + 1) for index in range(count)]
+            inner = optional if keyword == "allOf" else frozenset[str]()
+            schema[keyword] = [self._schema(child.child(index), depth + 1, inner) for index in range(len(value))]
         elif keyword in _SINGLE and (is_mapping(value) or isinstance(value, bool)):
             schema[keyword] = self._schema(node.child(keyword), depth + 1)
         elif keyword == "type":
@@ -250,15 +253,10 @@ def _is_kept(keyword: str, value: object) -> bool:
     return value >= 0 if isinstance(value, int) and keyword in _COUNTS else value != []
 
 
-def _mend_required(schema: Tree, source: Tree) -> None:
-    """Who sends leaves out what is read-only, who answers what is write-only: neither can be required of both."""
+def _mend_required(schema: Tree, optional: frozenset[str]) -> None:
     required = schema.get("required")
-    properties = source.get("properties")
-    if is_list(required) and is_mapping(properties):
-        known = cast("dict[object, object]", properties)
-        schema["required"] = [name for name in texts(required) if not _one_way(known.get(name))]
-    elif is_list(required):
-        schema["required"] = texts(required)
+    if is_list(required):
+        schema["required"] = [name for name in texts(required) if name not in optional]
     if schema.get("required") == []:
         del schema["required"]
 
@@ -266,13 +264,6 @@ def _mend_required(schema: Tree, source: Tree) -> None:
 def texts(value: object) -> list[str]:
     """The texts in a list; nothing of what is no list."""
     return [item for item in value if isinstance(item, str)] if is_list(value) else []
-
-
-def _one_way(value: object) -> bool:
-    if not is_mapping(value):
-        return False
-    told = cast("dict[object, object]", value)
-    return told.get("readOnly") is True or told.get("writeOnly") is True
 
 
 def _of_three_one(schema: Tree, source: Tree) -> Tree:

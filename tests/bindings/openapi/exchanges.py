@@ -48,7 +48,7 @@ def run(
     asyncio.run(within())
 
 
-def sent(source: object, name: str, **arguments: object) -> Got:
+def sent(source: object, name: str, /, **arguments: object) -> Got:
     """The request of one call."""
     found: list[Got] = []
 
@@ -60,7 +60,7 @@ def sent(source: object, name: str, **arguments: object) -> Got:
     return found[0]
 
 
-def refused(source: object, name: str, **arguments: object) -> CallError:
+def refused(source: object, name: str, /, **arguments: object) -> CallError:
     """The error of one call, with which nothing was sent."""
     found: list[CallError] = []
 
