@@ -49,6 +49,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("enum", "required"), list),
     "dependentRequired": dict,
 }
+_ONLY = frozenset({"required", "not", "minProperties", "maxProperties", "title", "description"})
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\-]+")
 
@@ -113,9 +114,7 @@ class Schemas:
         for keyword in source:
             self._keyword(schema, node, keyword, depth, optional)
         _mend_required(schema, optional)
-        if "oneOf" in schema and "anyOf" not in schema and is_mapping(source.get("discriminator")):
-            # Which alternative it is, its discriminator says: several may fit.
-            schema["anyOf"] = schema.pop("oneOf")
+        _mend_alternatives(schema)
         return self._of_three_zero(schema, source) if self._old else _of_three_one(schema, source)
 
     def _keyword(self, schema: Tree, node: Node, keyword: str, depth: int, optional: frozenset[str]) -> None:
@@ -236,7 +235,8 @@ def _put_type(schema: Tree, value: object) -> None:
     elif isinstance(value, str) and value in _TYPES:
         schema["type"] = value
     elif is_list(value):
-        kept = ["null" if name is None else name for name in value if name is None or name in _TYPES]
+        named = ["null" if name is None else name for name in value]
+        kept = [name for name in texts(cast("object", named)) if name in _TYPES]
         if kept:
             schema["type"] = kept
 
@@ -251,6 +251,20 @@ def _is_kept(keyword: str, value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, kind):
         return False
     return value >= 0 if isinstance(value, int) and keyword in _COUNTS else value != []
+
+
+def _mend_alternatives(schema: Tree) -> None:
+    """Forms of one thing often fit together, though only one of them is meant: the examples of many documents do.
+
+    Where alternatives only say what is required, that one of them fits is all they say.
+    """
+    options = schema.get("oneOf")
+    if (
+        is_list(options)
+        and "anyOf" not in schema
+        and not all(is_mapping(each) and set(each) <= _ONLY for each in options)
+    ):
+        schema["anyOf"] = schema.pop("oneOf")
 
 
 def _mend_required(schema: Tree, optional: frozenset[str]) -> None:
