@@ -295,7 +295,7 @@ def _has_tag(value: dict[str, object]) -> bool:
 
 def _decimal(value: decimal.Decimal) -> str:
     text = decimal.Decimal.__str__(value)
-    if len(text) > MAX_DIGITS or abs(decimal.Decimal.adjusted(value)) > MAX_POINT:
+    if len(text) > MAX_DIGITS or abs(decimal.Decimal.adjusted(value)) > MAX_POINT + len(text):
         raise NoDataForm("is a Decimal of too many digits: leave it as text, or round it")
     return text
 
@@ -341,7 +341,7 @@ def _float(text: str) -> float:
 
 def _as_decimal(text: str) -> decimal.Decimal:
     value = decimal.Decimal(text) if len(text) <= MAX_DIGITS else None
-    if value is None or abs(value.adjusted()) > MAX_POINT:
+    if value is None or abs(value.adjusted()) > MAX_POINT + len(text):
         raise Malformed("a Decimal of too many digits")
     return value
 

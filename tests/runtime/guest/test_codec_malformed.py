@@ -143,7 +143,7 @@ def test_vast_numbers_and_decimals_are_keys_all_the_same() -> None:
     assert codec.loads(codec.dumps(value)) == value
 
 
-@pytest.mark.parametrize("text", ["1E+2001", "1E-2001", "0E+999999999", "-1E+999999999999999999", "1" * 20_001])
+@pytest.mark.parametrize("text", ["1E+2100", "1E-2100", "0E+999999999", "-1E+999999999999999999", "1" * 20_001])
 def test_a_decimal_of_too_many_digits_is_none(text: str) -> None:
     """`int` of nine characters took for ever, and so did whoever checked that an argument is one."""
     with pytest.raises(codec.Malformed, match="a Decimal of too many digits"):
@@ -152,7 +152,7 @@ def test_a_decimal_of_too_many_digits_is_none(text: str) -> None:
         codec.dumps([decimal.Decimal(text)])
 
 
-@pytest.mark.parametrize("text", ["1E+2000", "-1E-2000", "0." + "3" * 19_990, "NaN", "-Infinity", "sNaN"])
+@pytest.mark.parametrize("text", ["1E+2000", "-1E-2000", "1" * 20_000, "0." + "3" * 19_990, "NaN", "-Infinity", "sNaN"])
 def test_any_other_decimal_crosses(text: str) -> None:
     found = codec.loads(codec.dumps(decimal.Decimal(text)))
     assert str(found) == str(decimal.Decimal(text))
