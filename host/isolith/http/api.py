@@ -24,15 +24,16 @@ _EXECUTIONS: Final = (
     ),
     Operation(
         "GET", "/v1/executions", "list", "execute", "List executions, newest first.", executions.list_,
-        {200: models.Executions}, query=models.ExecutionsQuery,
+        {200: models.Executions}, query=models.ExecutionsQuery, decides=True,
     ),
     Operation(
         "GET", EXECUTION, "get", "execute", "How an execution ended, or where it stands.", executions.get,
-        {200: models.Outcome, 202: models.Outcome}, problems=(404,),
+        {200: models.Outcome, 202: models.Outcome}, problems=(404,), decides=True,
     ),
     Operation(
         "GET", f"{EXECUTION}/events", "events", "execute", "Follow an execution, from any event on.", events.events,
-        {200: (events.SSE, events.NDJSON)}, query=models.EventsQuery, headers=_LAST, problems=(404, 406), streams=True,
+        {200: (events.SSE, events.NDJSON)}, query=models.EventsQuery, headers=_LAST, problems=(404, 406), decides=True,
+        streams=True,
     ),
     Operation(
         "POST", f"{EXECUTION}/cancel", "cancel", "execute", "End a run.", executions.cancel,
@@ -51,7 +52,7 @@ _EXECUTIONS: Final = (
 _APPROVALS: Final = (
     Operation(
         "GET", "/v1/approvals", "pending", "execute", "What waits for people, oldest first.", approvals.list_,
-        {200: models.PendingPage}, query=models.PendingQuery, problems=(404,),
+        {200: models.PendingPage}, query=models.PendingQuery, problems=(404,), decides=True,
     ),
     Operation(
         "POST", f"{PENDING}/approve", "approve", "approve", "Let a pending call be made, edited where you like.",
@@ -78,7 +79,7 @@ _APPROVALS: Final = (
 _SNIPPETS: Final = (
     Operation(
         "GET", "/v1/snippets", "snippets", "execute", "List snippets, all versions.", snippets.list_,
-        {200: models.Snippets}, query=models.SnippetsQuery,
+        {200: models.Snippets}, query=models.SnippetsQuery, decides=True,
     ),
     Operation(
         "POST", "/v1/snippets", "propose", "execute", "Propose the script of an execution.", snippets.propose,
@@ -86,7 +87,7 @@ _SNIPPETS: Final = (
     ),
     Operation(
         "GET", SNIPPET, "snippet", "execute", "One version of a snippet.", snippets.get, {200: models.Snippet},
-        problems=(404,),
+        problems=(404,), decides=True,
     ),
     Operation(
         "POST", f"{SNIPPET}/approve", "approve_snippet", "approve", "Let scripts call it.", snippets.approve,
@@ -125,7 +126,7 @@ _THERE: Final = (
     ),
     Operation(
         "GET", "/v1/artifacts/{execution_id}/{handle}", "artifact", "execute", "The bytes of an artifact.",
-        discovery.artifact, {200: ("*/*",)}, problems=(404,),
+        discovery.artifact, {200: ("*/*",)}, problems=(404,), decides=True,
     ),
     Operation(
         "GET", "/v1/settings", "settings", "admin", "What counts at this host.", settings.settings,

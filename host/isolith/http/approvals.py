@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from isolith.http.cursors import behind, cursor_of
 from isolith.http.house import json_response
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from isolith.http.models import Approval, PendingQuery, Rejection
     from isolith.http.operations import Asked
     from isolith.journal.model import Call, Verdict
+
+_MOST_DIGITS: Final = 9
 
 
 async def list_(asked: Asked) -> Response:
@@ -40,8 +42,15 @@ async def list_(asked: Asked) -> Response:
         pending = told.get(f"{call.execution_id}.{call.number}")
         if pending is not None:  # else it was decided between the two looks
             execution = await journal.executions.get(call.execution_id)
-            more = {"execution_id": call.execution_id, "principal": execution.principal, "expires_at": call.expires_at}
-            listed.append({**pending.model_dump(), **more})
+            listed.append(
+                {
+                    **pending.model_dump(),
+                    "execution_id": call.execution_id,
+                    "number": call.number,
+                    "principal": execution.principal,
+                    "expires_at": call.expires_at,
+                }
+            )
     last = page[-1] if page and len(rest) > len(page) else None
     following = None if last is None else cursor_of(*_place(last))
     return json_response({"pending": listed, "next": following})
@@ -60,6 +69,16 @@ async def reject(asked: Asked) -> Response:
     return await _decided(asked, _Said("reject", given.digest, given.wait_s, reason=given.reason))
 
 
+async def addressed(asked: Asked) -> tuple[str, int]:
+    """The execution and the number of the call in the path, which may be the call's id. Raises Problem."""
+    execution_id, call = asked.path["execution_id"], asked.path["call"]
+    await asked.house.seen(asked.access, execution_id)
+    number = call.removeprefix(f"{execution_id}.")
+    if not number.isdecimal() or len(number) > _MOST_DIGITS:
+        raise not_found(f"there is no call {call} of execution {execution_id}")
+    return execution_id, int(number)
+
+
 @dataclass(frozen=True)
 class _Said:
     verdict: Verdict
@@ -72,15 +91,12 @@ class _Said:
 
 
 async def _decided(asked: Asked, said: _Said) -> Response:
-    execution_id, number = asked.path["execution_id"], asked.path["call"]
-    await asked.house.seen(asked.access, execution_id)
-    if not number.isdecimal() or len(number) > 9:
-        raise not_found(f"there is no call {number} of execution {execution_id}")
+    execution_id, number = await addressed(asked)
     house, made = asked.house, asyncio.Event()
     runs = await house.runs()
     deciding = runs.decide(
         execution_id,
-        int(number),
+        number,
         said.verdict,
         who=asked.access.who,
         digest=said.digest,

@@ -67,8 +67,8 @@ class Endpoint:
         return Problem(405, "wrong-method", f"this takes {allowed}", headers={"Allow": allowed})
 
     async def _perform(self, request: Request, operation: Operation, access: Access) -> Response:
-        if operation.scope is not None and not access.may(operation.scope):
-            detail = f"this needs a token with the scope `{operation.scope}`"
+        if operation.scopes and not any(map(access.may, operation.scopes)):
+            detail = f"this needs a token with the scope {' or '.join(f'`{scope}`' for scope in operation.scopes)}"
             bearer = f'Bearer error="insufficient_scope", scope="{operation.scope}"'
             raise Problem(403, "forbidden", detail, "denied", {"WWW-Authenticate": bearer})
         path = {name: str(value) for name, value in request.path_params.items()}

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 from isolith.approvals.linking import LinkError
+from isolith.http.approvals import addressed
 from isolith.http.house import json_response
 from isolith.http.problems import Problem, not_found
 
@@ -19,14 +20,11 @@ if TYPE_CHECKING:
 
 async def make(asked: Asked) -> Response:
     """A link that decides one pending call."""
-    execution_id, number = asked.path["execution_id"], asked.path["call"]
-    await asked.house.seen(asked.access, execution_id)
-    if not number.isdecimal() or len(number) > 9:
-        raise not_found(f"there is no call {number} of execution {execution_id}")
+    execution_id, number = await addressed(asked)
     given = cast("NewLink", asked.body)
     lasts = timedelta(seconds=given.lasts_s)
     links = asked.house.code_mode.links
-    token = await links.make(execution_id, int(number), given.verdict, who=given.who, lasts=lasts)
+    token = await links.make(execution_id, number, given.verdict, who=given.who, lasts=lasts)
     return json_response({"token": token, "path": f"/v1/approval-links/{token}"}, 201)
 
 

@@ -141,6 +141,8 @@ class Pending(PendingCall):
     """One call that waits for a person, and for whom its run is."""
 
     execution_id: str
+    number: int
+    """Which of its execution: the last part of `call_id`. In the address of a decision stands either."""
     principal: str | None
     expires_at: datetime | None
     """When nobody's answer ends it."""

@@ -40,6 +40,12 @@ _PROBLEMS: Final[dict[int, str]] = {
     500: "A bug of ours, told by its id.",
     503: "Not now: `Retry-After` says when.",
 }
+_PATTERNS: Final = {
+    "call": r"^([0-9A-Za-z_.-]{1,190}\.)?[0-9]{1,9}$",
+    "version": "^[0-9]{1,9}$",
+    "token": "^[0-9A-Za-z_.-]{1,4096}$",
+}
+"""What stands in a path, where it is not any name."""
 
 
 def openapi(operations: Iterable[Operation]) -> Json:
@@ -74,7 +80,7 @@ def _operation(operation: Operation, names: Mapping[object, Json]) -> Json:
     made: Json = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "description": f"Scope: `{operation.scope}`." if operation.scope else "No token: the link is enough.",
+        "description": _who(operation),
         "parameters": parameters,
         "responses": {
             **{str(status): _answer(operation, status, names) for status in operation.answers},
@@ -87,6 +93,11 @@ def _operation(operation: Operation, names: Mapping[object, Json]) -> Json:
         content = {"application/json": {"schema": names[operation.body, "validation"]}}
         made["requestBody"] = {"required": True, "content": content}
     return made
+
+
+def _who(operation: Operation) -> str:
+    listed = " or ".join(f"`{scope}`" for scope in operation.scopes)
+    return f"Scope: {listed}." if listed else "No token: the link is enough."
 
 
 def _more(operation: Operation) -> tuple[int, ...]:
@@ -115,8 +126,7 @@ def _problem(status: int, names: Mapping[object, Json]) -> Json:
 
 
 def _path_parameter(name: str) -> Json:
-    numbers, longest = name in {"call", "version"}, 4096 if name == "token" else 200
-    pattern = "^[0-9]{1,9}$" if numbers else f"^[0-9A-Za-z_.-]{{1,{longest}}}$"
+    pattern = _PATTERNS.get(name, "^[0-9A-Za-z_.-]{1,200}$")
     return {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": pattern}}
 
 

@@ -51,7 +51,15 @@ class Operation:
     problems: tuple[int, ...] = ()
     """Statuses of problems beyond those that every operation may answer with."""
 
+    decides: bool = False
+    """Whether it shows what those decide about who have the scope `approve`: then that opens it as well."""
     public: bool = False
     """Whether what its path says lets whoever has it in, without a token."""
     streams: bool = False
     """Whether its answer goes on for as long as there is something to tell."""
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Those that open it, each by itself; none where any token will do."""
+        own: tuple[Scope, ...] = () if self.scope is None else (self.scope,)
+        return (*own, "approve") if self.decides else own

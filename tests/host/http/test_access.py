@@ -12,7 +12,7 @@ from mcp.client import Client
 from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from tests.host.http.conftest import app_of, journal_of
+from tests.host.http.conftest import app_of, journal_of, token_for
 
 from isolith.command_line.serve_command import Address
 from isolith.command_line.serving import security_of
@@ -111,6 +111,28 @@ async def test_scopes(api: Api) -> None:
     assert (await api.post("/v1/connectors/bank/reconnect", {}, "root")).status_code == 409  # it is no server
     assert (await api.post("/v1/connectors/none/reconnect", {}, "root")).status_code == 404
     assert (await api.get("/v1/catalog", "root")).status_code == 200
+
+
+async def test_who_decides_may_read_what_is_decided_about_and_run_nothing(api: Api) -> None:
+    """A token with the scope `approve` alone used to be able to approve what it could not see."""
+    journal = await journal_of(api.code_mode)
+    api.tokens["bob"] = await token_for(journal, "bob", "approve")
+    paused = await api.run("artifact(b'x', name='a.txt')\nawait bank.pay(to='Ada')")
+    where = f"/v1/executions/{paused['execution_id']}"
+    file = f"/v1/artifacts/{paused['execution_id']}/{paused['artifacts'][0]['handle']}"
+    for path in ("/v1/executions", where, file, "/v1/approvals", "/v1/snippets"):
+        assert (await api.get(path, "bob")).status_code == 200, path
+    assert (await api.get("/v1/snippets/none/1", "bob")).status_code == 404
+    for path in ("/v1/catalog", "/v1/search?query=pay", "/v1/settings"):
+        assert (await api.get(path, "bob")).status_code == 403, path
+    refused = await api.post("/v1/executions", {"script": "1"}, "bob")
+    assert (refused.status_code, refused.json()["detail"]) == (403, "this needs a token with the scope `execute`")
+    [waiting] = (await api.get("/v1/approvals", "bob")).json()["pending"]
+    address = f"/v1/approvals/{waiting['execution_id']}/{waiting['number']}/approve"
+    decided = await api.post(address, {"digest": waiting["digest"]}, "bob")
+    assert (decided.status_code, decided.json()["status"]) == (200, "completed")
+    events = await api.get(f"{where}/events", "bob", headers={"Accept": "application/x-ndjson"})
+    assert '"who": "bob"' in events.text
 
 
 async def test_an_artifact_is_a_file_and_never_a_page_of_ours(api: Api) -> None:

@@ -100,3 +100,16 @@ async def test_whoever_has_a_link_decides_by_it_once(api: Api) -> None:
     assert (used.status_code, used.json(), api.bank.paid) == (200, {"status": "completed"}, ["Ada 1"])
     again = await api.post(made["path"], {}, None)
     assert (again.status_code, "by Zoe" in again.json()["detail"]) == (409, True)
+
+
+@pytest.mark.parametrize("name", ["call_id", "number"])
+async def test_what_is_listed_says_the_address_that_decides(api: Api, name: str) -> None:
+    """The list had the id of a call, and the address took its number alone."""
+    paused = await api.run("await bank.pay(to='Ada')")
+    [waiting] = (await api.get("/v1/approvals", "grace")).json()["pending"]
+    where = f"/v1/approvals/{waiting['execution_id']}/{waiting[name]}"
+    assert (await api.post(f"{where}/links", {"verdict": "approve", "who": "Zoe"}, "grace")).status_code == 201
+    done = await api.post(f"{where}/approve", {"digest": waiting["digest"]}, "grace")
+    assert (done.status_code, api.bank.paid, waiting["number"]) == (200, ["Ada 1"], 1)
+    other = f"/v1/approvals/{paused['execution_id']}/{'0' * 32}.1/approve"
+    assert (await api.post(other, {"digest": waiting["digest"]}, "grace")).status_code == 404
