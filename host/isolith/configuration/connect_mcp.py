@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 from isolith.configuration.documents import read_bytes
 from isolith.configuration.server_entries import OAuthEntry, ServerEntry, inputs_in, read_entry, servers_in
-from isolith.configuration.variables import Variables, no_prompt
+from isolith.configuration.variables import Unanswered, Variables, no_prompt
 from isolith.errors import ConnectError, UsageError
 from isolith.folders import data_folder
+from isolith.run.readiness import Absent
 from isolith_bindings.errors import BindError
+from isolith_bindings.names import connector_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,13 +77,19 @@ def told_apart(found: list[tuple[str, Connector]], where: str) -> list[Connector
 
 
 def connected(name: str, entry: ServerEntry, variables: Variables, where: str, person: Person = NOBODY) -> Connector:
-    """One server as a connector, which starts when it is first needed. Raises ConnectError."""
+    """One server as a connector, which starts when it is first needed. Raises ConnectError.
+
+    One that wants a variable which is not set is as one that cannot be started: the others are there without it.
+    """
     for problem in _one_text(entry):
         person.say(f"{where}: the server `{name}`: {problem}")
     if entry.unsandboxed:
         person.say(f"{where}: the server `{name}` is to run in a sandbox of its editor; here it runs without one")
     try:
-        return _server(name, _place(entry, variables), entry, _roots(entry, variables))
+        try:
+            return _server(name, _place(entry, variables), entry, _roots(entry, variables))
+        except Unanswered as error:
+            return Absent(connector_name(name), str(error))
     except (BindError, UsageError) as error:
         raise ConnectError(f"{where}: the server `{name}`: {error}") from error
 

@@ -29,6 +29,10 @@ _SECRET = re.compile("token|secret|key|passw|auth|credential|cookie", re.IGNOREC
 _IN_THE_FOLDER_ITSELF = frozenset({".vscode", ".cursor", ".claude"})
 
 
+class Unanswered(ConnectError):
+    """A reference that may be answered elsewhere, or later, and is not here and now."""
+
+
 class Input(BaseModel):
     """A question that a VS Code `mcp.json` asks a person when a server starts."""
 
@@ -44,7 +48,7 @@ class Input(BaseModel):
 
 def no_prompt(question: Input) -> str:
     """Where nobody is there to ask."""
-    raise ConnectError(
+    raise Unanswered(
         f"`${{input:{question.id}}}` is asked of a person, and nobody is here: "
         f"set {variable_of(question.id)} in the environment"
     )
@@ -127,7 +131,7 @@ class Variables:
         if match["otherwise"] is not None:
             return str(match["otherwise"])
         if value is None:
-            raise ConnectError(f"`${{{reference}}}`: {match['name']} is not set in the environment")
+            raise Unanswered(f"`${{{reference}}}`: {match['name']} is not set in the environment")
         return value
 
     def _input(self, identifier: str) -> str:
@@ -144,7 +148,7 @@ class Variables:
         if value is None and question.default is not None:
             value = question.default
         if value is None and question.type == "command":
-            raise ConnectError(
+            raise Unanswered(
                 f"`${{input:{identifier}}}` is answered by a command of an editor: "
                 f"set {variable_of(identifier)} in the environment instead"
             )

@@ -61,10 +61,10 @@ def may_ask(connectors: Iterable[Connector], policy: Policy) -> bool:
 
 
 class Absent:
-    """In the place of a connector that could not be started: it has its name, and says why it is not there."""
+    """In the place of a connector that could not be made, or started: it has its name, and says why it is not there."""
 
-    def __init__(self, connector: Connector, reason: str) -> None:
-        self.name = connector.name
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
         self.description = ""
         self.methods: Mapping[str, Method] = {}
         self.excluded: Mapping[str, str] = {}
@@ -118,5 +118,5 @@ async def _started(connector: Connector) -> Connector:
     try:
         await connector.start()
     except BindingError as error:
-        return Absent(connector, str(error))
+        return Absent(connector.name, str(error))
     return connector

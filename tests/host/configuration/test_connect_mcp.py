@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from isolith.configuration.connect import connect
 from isolith.configuration.connect_mcp import Person, env_file, from_command, from_document
 from isolith.configuration.documents import parse_json
 from isolith.configuration.server_entries import table
 from isolith.errors import ConnectError
+from isolith_bindings.availability import why_absent
 from isolith_bindings.mcp.connector import McpServer
 from isolith_bindings.mcp.descriptions import HttpServer, SseServer, StdioServer
 from isolith_bindings.secrets import Secret
@@ -198,7 +200,7 @@ def test_where_a_program_is_looked_for(tmp_path: Path) -> None:
         ('{"command": "x", "isolith": {"scope": "world"}}', "`isolith.scope` has to be"),
         ('{"command": "x", "isolith": {"least": 9}}', "`most` is at least 1, and `least` between 0 and that"),
         ('{"url": "ftp://user:tok-9932@x.test"}', "is no URL of an MCP server"),
-        ('{"command": "${NOT_THERE}"}', "NOT_THERE is not set in the environment"),
+        ('{"command": "${command:x}"}', "`${command:x}` is no reference"),
         ('{"command": "x", "envFile": "none.env"}', "the file of variables"),
         ('"npx -y tok-9932"', "the server `docs`:"),
     ],
@@ -211,6 +213,23 @@ def test_a_mistake_names_the_server_and_shows_no_value(tmp_path: Path, entry: st
     assert said in message
     assert "9932" not in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ('{"command": "x", "env": {"K": "${NOT_THERE}"}}', "`${NOT_THERE}`: NOT_THERE is not set in the environment"),
+        ('{"url": "https://x.test", "headers": {"K": "${env:NOT_THERE}"}}', "NOT_THERE is not set in the environment"),
+        ('{"command": "x", "args": ["${input:key}"]}', "set ISOLITH_INPUT_KEY in the environment"),
+    ],
+)
+def test_a_variable_that_is_not_set_costs_its_server_alone(tmp_path: Path, entry: str, why: str) -> None:
+    """All servers of the file used to be refused for it."""
+    text = f'{{"servers": {{"a-b": {entry}, "docs": {{"command": "x"}}}}, "inputs": [{{"id": "key"}}]}}'
+    (tmp_path / "mcp.json").write_text(text)
+    keyed, docs = connect(str(tmp_path / "mcp.json"))
+    assert (keyed.name, dict(keyed.methods), as_server(docs).name) == ("a_b", {}, "docs")
+    assert why in str(why_absent(keyed))
 
 
 @pytest.mark.parametrize(
