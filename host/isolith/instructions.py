@@ -30,6 +30,7 @@ call one by one: they exist only inside a script.
 calls without it: `found = search("a")`, `kept = artifact(b"bytes")`.
 - A call that fails raises `ToolError`, with `.kind` and `.data`; other calls can go on. The answer names the line of \
 what went wrong: mend it and run the script again.
+- A result of many megabytes comes as `{artifact, truncated, preview}` in its place; a warning says so.
 - The standard library of Python 3.14 is there, without files, network, environment, processes or threads.
 - `input` is the data that came with the script. `print("so far")` and `emit({"rows": 3})` are seen beside the answer; \
 `await artifact(b"bytes", name="data.bin")` keeps what is too large for it; `budget.remaining` says what you may still \

@@ -316,6 +316,23 @@ async def test_a_no_ends_it_with_all_that_still_waits(strict: CodeMode, desk: De
     assert [call.status for call in calls] == ["cancelled", "rejected", "cancelled"]
 
 
+async def test_who_approved_what_is_not_made_any_more_is_told(strict: CodeMode, host: CodeMode, desk: Desk) -> None:
+    script = "import asyncio\nawait asyncio.gather(bank.pay(amount=1), bank.close())"
+    said = "bank.pay was approved by grace, and was not made: the script ended first"
+    both = Policy(preset="trusted", rules=(Rule(action="ask", match=("bank.*",), on_rejection="end"),))
+    async with CodeMode([desk.bank()], policy=both, journal=await desk.journal()) as ends:
+        for where in (ends, host):
+            paused = await where.execute(script)
+            pay, close = (waiting.call_id for waiting in paused.pending)
+            assert (await where.approve(paused.execution_id, pay, who="grace")).status == "paused"
+            final = await where.reject(paused.execution_id, close)
+            assert final.status == "rejected"
+            told = {warning.message: (warning.line, warning.tool) for warning in final.warnings}
+            # The script is told of the no at once: whether the other call was made by then is up to the machine.
+            assert desk.paid or told.get(said) == (2, "bank.pay")
+            assert desk.paid != [1] or said not in told
+
+
 async def _asked(code_mode: CodeMode, script: str) -> tuple[Execution, str]:
     """Begin a script that goes on while it asks; the execution, and the id of the call that waits."""
     execution = code_mode.start(script)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from isolith import Budgets, CodeMode, connector
+from isolith import Budgets, CodeMode, connector, method
+from isolith.durable.dry_replay import dry_replay
 from isolith_bindings.connector import ArtifactRef, CallContext
 from isolith_runtime.guest.artifact import Artifact
 
@@ -107,3 +108,35 @@ def test_a_handle_outside_reads_nothing() -> None:
     with pytest.raises(TypeError, match="kept by the host"):
         Artifact("h", "m", 1).read()
     assert ArtifactRef("h", "m", 1, "n").__artifact__() == ("h", "m", 1, "n")
+
+
+async def test_a_result_that_became_an_artifact_is_told_with_its_line_and_what_stands_in_its_place() -> None:
+    @connector("tracker")
+    class Tracker:
+        async def big(self, n: int) -> str:
+            return "x" * n
+
+        @method(policy="ask")
+        async def close(self) -> None:
+            """Waits for a person."""
+
+    script = (
+        'a = await tracker.big(n=10)\nx = await tracker.big(n=3000)\nawait tracker.close()\n[len(x), x["preview"][:3]]'
+    )
+    async with CodeMode(connectors=[Tracker]) as code_mode:
+        paused = await code_mode.execute(script, budgets=Budgets(result_bytes=1000))
+        woken = await code_mode.approve(paused.execution_id, paused.pending[0].call_id)
+        runs = await code_mode.runs()
+        replayed = await dry_replay(runs, paused.execution_id)
+        loop = await code_mode.execute(
+            "for n in range(3):\n    await tracker.big(n=3000)", budgets=Budgets(result_bytes=1000)
+        )
+    for outcome in (paused, woken, replayed):
+        [warning] = outcome.warnings
+        assert (warning.kind, warning.line, warning.tool) == ("invalid_result", 2, "tracker.big")
+        assert warning.message == (
+            "tracker.big answered 3,002 bytes, more than `result_bytes` (1,000): the script was given {artifact, truncated, preview} in "
+            "place of it"
+        )
+    assert woken.value == [3, '"xx']
+    assert [warning.line for warning in loop.warnings if warning.kind == "invalid_result"] == [2]

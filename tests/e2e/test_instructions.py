@@ -18,7 +18,7 @@ _CODE = re.compile(r"`([^`]+)`")
 _CALL = re.compile(r"([A-Za-z_][\w.]*)\(")
 _NAMES = {"CONNECTOR.METHOD": "shop0.do_0", "NAME=VALUE": "number=3"}
 # Said of tools that are not called here, and of what a failed call raises.
-_NO_CODE = {"ToolError", ".kind", ".data", "[asks a person]", "await", ">"}
+_NO_CODE = {"ToolError", ".kind", ".data", "[asks a person]", "await", ">", "{artifact, truncated, preview}"}
 
 
 def connectors(number: int, methods: int) -> list[RecordingConnector]:

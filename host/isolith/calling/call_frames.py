@@ -8,6 +8,7 @@ from isolith.outcome import Diagnostic
 from isolith.run.artifacts import ArtifactsFull, ArtifactStore
 from isolith_bindings.errors import CallError
 from isolith_runtime.guest import codec
+from isolith_runtime.guest.artifact import Artifact
 
 if TYPE_CHECKING:
     from isolith.calling.use import Use
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE = 20_000
 _PREVIEW = 2000
+_MAX_IN_PLACE = 16 * _PREVIEW
+"""Characters of what crosses in place of a result, at most: each of the preview may be six."""
 
 
 def outcome_text(use: Use, value: object, artifacts: ArtifactStore, limit: int | None) -> str:
@@ -28,6 +31,7 @@ def outcome_text(use: Use, value: object, artifacts: ArtifactStore, limit: int |
         what = str(error) or "it is too large"
         raise CallError("invalid_result", f"{use.path} answered what is no data: {what}") from error
     use.result_bytes = len(text)
+    use.kept_bytes = 0
     if limit is None or len(text) <= limit:
         return text
     content = text.encode()
@@ -36,7 +40,20 @@ def outcome_text(use: Use, value: object, artifacts: ArtifactStore, limit: int |
     except ArtifactsFull as error:
         raise CallError("invalid_result", f"{use.path} answered too much: {error}") from error
     preview = content[:_PREVIEW].decode(errors="ignore")
+    use.kept_bytes = record.bytes
     return codec.dumps({"artifact": artifacts.known(record.handle), "truncated": True, "preview": preview})
+
+
+def kept_in_place(use: Use, text: str, artifacts: ArtifactStore) -> int:
+    """Bytes of the result that an outcome of the journal is in place of; 0 where it is the result itself."""
+    if len(text) > _MAX_IN_PLACE or not text.startswith('{"artifact":'):
+        return 0
+    value = cast("dict[str, object]", codec.loads(text))
+    artifact = value["artifact"]
+    if value.keys() != {"artifact", "truncated", "preview"} or not isinstance(artifact, Artifact):
+        return 0
+    kept = {record.handle: record for record in artifacts.records()}.get(artifact.handle)
+    return kept.bytes if kept is not None and kept.name == use.path[:200] else 0
 
 
 def error_text(use: Use, error: CallError, *, refused: bool = False) -> str:

@@ -16,11 +16,19 @@ from typing import TYPE_CHECKING, cast
 from isolith.calling.afterwards import Afterwards
 from isolith.calling.asking import Asker, question
 from isolith.calling.call_context import Contexts
-from isolith.calling.call_frames import answer_frame, diagnostic_of, error_frame, error_text, outcome_text
+from isolith.calling.call_frames import (
+    answer_frame,
+    diagnostic_of,
+    error_frame,
+    error_text,
+    kept_in_place,
+    outcome_text,
+)
 from isolith.calling.call_variants import of_page
 from isolith.calling.judging import Judge
 from isolith.calling.patience import within_time
 from isolith.calling.questions import Questioner
+from isolith.calling.remarks import remarks
 from isolith.calling.tally import Tally, tally_of
 from isolith.calling.turns import Turns
 from isolith.calling.use import HOST, Identity, Use
@@ -41,7 +49,7 @@ if TYPE_CHECKING:
     from isolith.durable.record import CallRecorder
     from isolith.events import EventLog
     from isolith.journal.model import Call
-    from isolith.outcome import CallRecord, CallStatus, PendingCall
+    from isolith.outcome import CallRecord, CallStatus, Diagnostic, PendingCall
     from isolith.run.host_services import HostServices
     from isolith_bindings.catalog import Catalog
     from isolith_runtime import protocol
@@ -112,6 +120,10 @@ class CallDesk:
     def records(self) -> tuple[CallRecord, ...]:
         """All calls in the order they were made."""
         return tuple(use.record() for use in self._uses.values())
+
+    def remarks(self) -> list[Diagnostic]:
+        """What is to be said of its calls beside that."""
+        return remarks(self._uses.values(), self.budgets.result_bytes)
 
     # from the guest
 
@@ -220,6 +232,8 @@ class CallDesk:
         use.journalled = False
         if error is not None:
             use.error = diagnostic_of(use, error)
+        if outcome is not None:
+            use.kept_bytes = kept_in_place(use, outcome, self.artifacts)
         self._end(use, status)
         if error is not None:
             return error_frame(use.number, error_text(use, error))
@@ -312,6 +326,7 @@ class CallDesk:
         ask, waits = self._questioner.during(use, given)
         context = self._contexts.of(use, progress, ask, waits=waits)
         context = replace(context, cursor=cursor, late=partial(self._afterwards.came_late, use))
+        use.made = True
         value = await use.connector.call(use.method, given, context)
         return value if use.variant else self.catalog.observations.saw(use.connector.name, use.method, value)
 

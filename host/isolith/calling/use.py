@@ -54,12 +54,18 @@ class Use:
     duration_ms: float | None = None
     result_bytes: int = 0
     """Of its result, before what is too long was kept elsewhere."""
+    kept_bytes: int = 0
+    """Of a result that is kept as an artifact, which the script was given in place of it."""
     error: Diagnostic | None = None
     task: asyncio.Task[None] | None = None
     pending: PendingCall | None = None
     journalled: bool = False
     """Whether the journal has an entry that is not settled."""
     approved: bool = False
+    approver: str | None = None
+    """The person who let it be made."""
+    made: bool = False
+    """Whether its connector was asked."""
     on_rejection: OnRejection = "raise"
     policy: str | None = None
     """The version of what asks a person."""

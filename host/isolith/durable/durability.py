@@ -168,6 +168,7 @@ class Durability:
         if use is None:
             return
         if decided.call.status == "approved":
+            use.approver = decided.decision.who
             desk.approved(use, decided.call)
         elif decided.call.status == "rejected":
             desk.reject(use, rejected(decided.call.connector, decided.call.method, decided.decision.reason))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from isolith.calling.remarks import not_made
 from isolith.durable.ledger import LEASE
 from isolith.durable.record import expired, rejected
 from isolith.durable.shown import closed, standing
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from isolith.journal.journal import Journal
     from isolith.journal.model import Call
     from isolith.journal.statuses import ExecutionStatus
+    from isolith.outcome import Diagnostic
 
 
 def ends_it(call: Call) -> bool:
@@ -72,4 +74,16 @@ class Endings:
         outcome = await standing(self._journal, execution_id)
         records = [closed(record, calls.get(record.call_id)) for record in outcome.calls]
         told: dict[str, object] = {**outcome.to_json(), "status": status, "error": error, "pending": []}
-        return Outcome.model_validate(told).model_copy(update={"calls": tuple(records)})
+        warnings = (*outcome.warnings, *await self._in_vain(execution_id, [*calls.values()]))
+        return Outcome.model_validate(told).model_copy(update={"calls": tuple(records), "warnings": warnings})
+
+    async def _in_vain(self, execution_id: str, calls: list[Call]) -> list[Diagnostic]:
+        """What was approved, and is not made any more."""
+        approved = {call.number: call for call in calls if call.status == "approved"}
+        decisions = await self._journal.approvals.decisions(execution_id) if approved else []
+        who = {decision.number: decision.who for decision in decisions if decision.verdict == "approve"}
+        return [
+            not_made(f"{call.connector}.{call.method}", who[number], call.line)
+            for number, call in approved.items()
+            if number in who
+        ]

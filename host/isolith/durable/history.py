@@ -43,6 +43,8 @@ class History:
     calls: tuple[Call, ...]
     rejections: dict[int, str | None]
     """Why a person said no, by call."""
+    approvers: dict[int, str]
+    """Who said yes last, by call."""
     batches: tuple[tuple[int, ...], ...]
     recording: Recording
     hibernation: Hibernation | None
@@ -156,6 +158,7 @@ async def load_history(journal: Journal, execution_id: str, *, awake: bool = Fal
         order=order,
         calls=calls,
         rejections={decision.number: decision.reason for decision in decisions if decision.verdict == "reject"},
+        approvers={decision.number: decision.who for decision in decisions if decision.verdict == "approve"},
         batches=(),
         recording=recorded(order, ()),
         hibernation=None if kept is None or awake else Hibernation.of_bytes(kept.blob),

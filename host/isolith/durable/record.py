@@ -59,6 +59,7 @@ class CallRecorder:
         known = () if history is None else history.calls
         self._known = {call.number: call for call in known}
         self._rejections = {} if history is None else history.rejections
+        self._approvers = {} if history is None else history.approvers
         made = () if history is None else history.all_calls
         self._occurrences = collections.Counter((call.connector, call.method, call.digest) for call in made)
         self._taken = {call.number for call in made}
@@ -115,6 +116,7 @@ class CallRecorder:
             return False
         use.journalled = True
         if call.status == "approved":
+            use.approver = self._approvers.get(call.number)
             desk.approved(use, call)
             return False
         if call.status == "pending_approval":

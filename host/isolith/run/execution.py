@@ -23,7 +23,7 @@ from isolith.run.artifacts import Artifact, ArtifactStore
 from isolith.run.checking import Checking
 from isolith.run.given import Unfit, size_of
 from isolith.run.host_services import HostServices
-from isolith.run.normalize import Prepared, Refused, prepare
+from isolith.run.normalize import Prepared, Refused, prepared
 from isolith.run.order import Order, inputs_of, limits_of, start_frame
 from isolith.run.post import Post
 from isolith.run.reply import Reply, reply_of
@@ -142,16 +142,16 @@ class Execution:
 
     async def _begin(self) -> None:
         try:
-            prepared = prepare(self._order.script, self._budgets.script_bytes)
-            if isinstance(prepared, Refused):
-                self._end(Reply("failed", error=prepared.diagnostic))
+            script = await prepared(self._order.script, self._budgets.script_bytes)
+            if isinstance(script, Refused):
+                self._end(Reply("failed", error=script.diagnostic))
                 return
-            self._script = self._said.script = prepared
-            self._said.warnings += prepared.warnings
-            await gradual.known(self._order.catalog.connectors, prepared.text, self._budgets.call_s)
+            self._script = self._said.script = script
+            self._said.warnings += script.warnings
+            await gradual.known(self._order.catalog.connectors, script.text, self._budgets.call_s)
             self._input_bytes = size_of(self._order.input, self._budgets.input_bytes)
-            start: str | None = start_frame(self._order, prepared.text, self._inputs.random_seed)
-            judged = await self._check.judged(prepared)
+            start: str | None = start_frame(self._order, script.text, self._inputs.random_seed)
+            judged = await self._check.judged(script)
             if isinstance(judged, Refused):
                 self._end(Reply("failed", error=judged.diagnostic))
                 return
@@ -383,9 +383,7 @@ class Execution:
             value=shown.value,
             value_type=reply.value_type,
             error=identified(self._check.hinted(reply.error), self._desk.records),
-            warnings=self._check.added(
-                (*self._said.warnings, *self._desk.remarks(), *reply.warnings), reply.error
-            ),
+            warnings=self._check.added((*self._said.warnings, *self._desk.remarks(), *reply.warnings), reply.error),
             logs=self._said.logs,
             calls=self._desk.records(),
             pending=self._desk.pending() if reply.status == "paused" else (),
