@@ -191,6 +191,37 @@ async def test_a_call_that_its_method_takes_no_more_is_not_approved_as_it_is(tmp
         assert (final.status, final.value) == ("completed", [100, "paid 5000 cents to b", 1])
 
 
+@connector("other")
+class Other:
+    async def read(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("script", ["bank.pay(to='a', amount=1)", "await bank.pay(to='a', amount=1)"])
+async def test_a_process_without_the_connectors_of_a_run_neither_decides_nor_ends_it(
+    tmp_path: Path, ledger: Ledger, script: str
+) -> None:
+    """The run ended with `diverged`, or for want of the tool, and the approval was spent."""
+    journal = tmp_path / "journal.db"
+    async with CodeMode([bank_of(ledger)], journal=journal, tend=False) as bank:
+        paused = await bank.execute(script)
+        [call] = paused.pending
+        async with CodeMode([Other], journal=journal, tend=False) as elsewhere:
+            missing = "the run needs `bank`, which this process has not connected"
+            for decide in (elsewhere.approve, elsewhere.reject):
+                with pytest.raises(UsageError, match=missing):
+                    await decide(paused.execution_id, call.call_id)
+            runs = await elsewhere.runs()
+            assert [waiting.call_id for waiting in await runs.pending(paused.execution_id)] == [call.call_id]
+            # Only to decide takes no connector; to go on does.
+            decided = await runs.decide(paused.execution_id, call.call_id, "approve", go_on=False)
+            assert decided.status == "paused"
+            with pytest.raises(UsageError, match=missing):
+                await runs.resume(paused.execution_id)
+        assert (await (await bank.runs()).resume(paused.execution_id)).value == "paid 1 to a"
+    assert ledger.done == [("pay", ("a", 1))]
+
+
 async def test_independent_calls_go_on_and_all_that_wait_are_pending_together(bank: CodeMode, ledger: Ledger) -> None:
     script = """
 import asyncio

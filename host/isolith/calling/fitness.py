@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from isolith.calling.call_variants import resolve_call
+from isolith.calling.use import HOST_SHOWN
 from isolith.calling.waiting import sent
 from isolith.errors import UsageError
 from isolith.run import gradual
@@ -14,11 +15,12 @@ from isolith_bindings.availability import why_absent
 from isolith_bindings.connector import Checks
 from isolith_bindings.errors import CallError
 from isolith_bindings.policy import ungoverned
+from isolith_bindings.search import SNIPPETS
 from isolith_bindings.secrets import MASK
 from isolith_runtime import protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from isolith.journal.model import Call
     from isolith_bindings.catalog import Catalog
@@ -52,6 +54,23 @@ async def refuse_unfit(catalog: Catalog, call: Call, edited: dict[str, object] |
     if problem.kind == "invalid_arguments" and MASK not in text:
         mend = "approve it with other arguments (`--arguments`), or reject it" if call.question is None else "reject it"
         raise UsageError(f"the call cannot be made as it is any more, {told}; {mend}")
+
+
+def refuse_without_connectors(catalog: Catalog, calls: Iterable[Call]) -> None:
+    """Raises UsageError where a run cannot go on here: what it has called, or waits to call, is not connected.
+
+    To go on all the same would end it, with whatever people have said about it.
+    """
+    known = {HOST_SHOWN, SNIPPETS, *catalog.connectors}
+    needed = {call.connector for call in calls if call.status in _NEEDED}
+    missing = ", ".join(f"`{name}`" for name in sorted(needed - known))
+    if missing:
+        message = f"the run needs {missing}, which this process has not connected"
+        raise UsageError(f"{message}: nothing was decided or run; do it where that is connected, or cancel the run")
+
+
+_NEEDED = frozenset({"pending_approval", "approved", "started", "unknown", "completed"})
+"""Calls of these are, or will be, asked for; one that was refused may have been of what never was."""
 
 
 async def _refuse_absent(connector: Connector) -> None:

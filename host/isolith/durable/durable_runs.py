@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from isolith.approvals.grants import with_call
 from isolith.budgets import Budgets
 from isolith.calling.asking import EXPIRY
-from isolith.calling.fitness import refuse_unfit
+from isolith.calling.fitness import refuse_unfit, refuse_without_connectors
 from isolith.calling.waiting import Given, encoded, seen_digest
 from isolith.durable.durability import Durable
 from isolith.durable.endings import Endings, ends_it
@@ -28,7 +28,7 @@ from isolith.outcome import Diagnostic, Outcome
 from isolith_runtime.errors import HibernationError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from isolith.approvals.terms import GrantTerms
     from isolith.journal.journal import Journal
@@ -105,11 +105,13 @@ class DurableRuns:
         does. `grant`: for so many calls more of the same method, given with the approval or not at all. `asked`: the
         round of the question that is answered; `digest` is of the arguments alone then. `made`: called when the answer
         counts, before the run goes on. Raises AlreadyDecided, DigestMismatch, UnknownEntry, UsageError for an answer
-        that does not fit.
+        that does not fit, and where the run needs what is not connected here (not with `go_on=False`).
         """
         number = number_of(execution_id, call_id)
         call = await self.journal.calls.get(execution_id, number)
         said = encoded(call, verdict, Given(arguments, answer))
+        if go_on and call.status == "pending_approval" and (verdict == "approve" or call.on_rejection != "end"):
+            await self._refuse_elsewhere(execution_id)
         if verdict == "approve" and call.status == "pending_approval" and self.catalog is not None:
             await refuse_unfit(self.catalog, call, arguments)
         seen = seen_digest(call, digest) if asked is None else digest or call.digest
@@ -139,6 +141,16 @@ class DurableRuns:
         around = await self._around(execution_id)
         if around is not None:
             raise UsageError(f"execution {execution_id} is a snippet's, within another: {_GO_ON_AROUND.format(around)}")
+
+    async def _refuse_elsewhere(self, execution_id: str) -> None:
+        """Raises UsageError for a run that waits, would go on here, and cannot: what it needs is not connected."""
+        stands = await self.journal.executions.get(execution_id)
+        if stands.status == "paused" and await self._around(execution_id) is None:
+            self._refuse_without_connectors(await self.journal.calls.of(execution_id))
+
+    def _refuse_without_connectors(self, calls: Iterable[Call]) -> None:
+        if self.catalog is not None:
+            refuse_without_connectors(self.catalog, calls)
 
     async def _principal(self, execution_id: str) -> str | None:
         return (await self.journal.executions.get(execution_id)).principal
@@ -172,7 +184,8 @@ class DurableRuns:
     async def resume(self, execution_id: str) -> Outcome:
         """Go on with a paused run to its next end: woken where its image is the same, else replayed.
 
-        Raises Leased where somebody else works on it, WrongStatus where nothing is to be gone on with.
+        Raises Leased where somebody else works on it, WrongStatus where nothing is to be gone on with, UsageError
+        where it needs what is not connected here.
         """
         execution = await self.journal.executions.get(execution_id)
         await self._refuse_part(execution_id)
@@ -208,7 +221,7 @@ class DurableRuns:
         """
         found: list[Outcome] = []
         for execution_id in await self.journal.leases.abandoned():
-            with contextlib.suppress(Leased, WrongStatus, UnknownEntry):
+            with contextlib.suppress(Leased, WrongStatus, UnknownEntry, UsageError):  # not here, or not any more
                 if origin is None or (await self.journal.executions.order(execution_id)).origin == origin:
                     found.append(await self.take_over(execution_id))
         return found
@@ -216,7 +229,8 @@ class DurableRuns:
     async def take_over(self, execution_id: str) -> Outcome:
         """Go on with a run whose host has stopped. What was under way is unknown, and asked about unless repeatable.
 
-        A rollback that it was at goes on as a rollback. Raises WrongStatus where it has ended or waits, Leased.
+        A rollback that it was at goes on as a rollback. Raises WrongStatus where it has ended or waits, Leased,
+        UsageError where it needs what is not connected here.
         """
         execution = await self.journal.executions.get(execution_id)
         if execution.rollback == "under_way":
@@ -229,6 +243,7 @@ class DurableRuns:
         final = next(filter(ends_it, history.calls), None)
         if final is not None:
             return await self._endings.rejected(final, history.rejections.get(final.number))
+        self._refuse_without_connectors(history.all_calls)
         await ledger.take_over(execution, "replay", history.position)
         for call in await self.journal.calls.lose(ledger.lease):
             if call.status != "unknown":
@@ -298,6 +313,7 @@ class DurableRuns:
         final = next(filter(ends_it, history.calls), None)
         if final is not None:
             return await self._endings.rejected(final, history.rejections.get(final.number))
+        self._refuse_without_connectors(history.all_calls)
         history = await self._fitting(history)
         ledger = self._ledger()
         found = how or ("replay" if history.hibernation is None else "wake")
