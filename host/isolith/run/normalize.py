@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import anyio.to_thread
+
 from isolith.outcome import Diagnostic, Kind
 from isolith.run.foreign import foreign_though_valid
 from isolith.run.markdown import Block, fenced_blocks
@@ -25,6 +27,8 @@ _ALONE = "send the script alone, without fences and prose around it"
 _ONLY_COMMENTS = "the script holds nothing but comments, so it answers null"
 _MOST_WARNINGS = 10
 _LONGEST_LINE = 200
+_LONG = 32 * 1024
+"""Bytes of a script that is not worth a thread."""
 _NEWLINE = re.compile(r"\r\n?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -65,6 +69,13 @@ class _Unfit(Exception):
         super().__init__(message)
         line, column = at or (None, None)
         self.diagnostic = Diagnostic(kind=kind, message=message, hint=hint, line=line, column=column)
+
+
+async def prepared(source: str | bytes, max_bytes: int) -> Prepared | Refused:
+    """As `prepare`; what is long on a thread, because a megabyte of empty lines takes a second."""
+    if len(source) <= _LONG:
+        return prepare(source, max_bytes)
+    return await anyio.to_thread.run_sync(prepare, source, max_bytes)
 
 
 def prepare(source: str | bytes, max_bytes: int) -> Prepared | Refused:

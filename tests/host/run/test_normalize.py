@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isolith.run import normalize
 from isolith.run.markdown import Block, fenced_blocks, string_after
 from isolith.run.normalize import Prepared, Refused, prepare
 
@@ -301,3 +303,20 @@ def steps(text: str) -> int:
 )
 def test_the_work_grows_with_the_text_and_no_faster(piece: str) -> None:
     assert steps(piece * 600) <= 2.5 * steps(piece * 300)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("script", "apart"), [("1 + 1", False), ("#\n" * 100_000 + "1", True)])
+async def test_a_long_script_is_prepared_beside_the_loop(
+    script: str, apart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hundreds of thousands of lines held up the loop, before the run had any budget."""
+    threads: list[int] = []
+
+    def noted(source: str | bytes, max_bytes: int) -> Prepared | Refused:
+        threads.append(threading.get_ident())
+        return prepare(source, max_bytes)
+
+    monkeypatch.setattr(normalize, "prepare", noted)
+    assert await normalize.prepared(script, 1 << 20) == prepare(script, 1 << 20)
+    assert [thread != threading.get_ident() for thread in threads] == [apart]
