@@ -7,7 +7,7 @@ import signal
 import sys
 from contextlib import contextmanager, redirect_stdout
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,8 +22,8 @@ from isolith.json_form import to_json_text
 from isolith.outcome import Outcome
 from isolith.run.checking import CheckMode  # noqa: TC001 - Typer reads the annotations
 from isolith.run.normalize import Prepared, prepare
+from isolith.run.readiness import last_words
 from isolith.run.supply import get_supply
-from isolith_bindings.policy import ungoverned
 from isolith_bindings.schema.quoting import MARK, one_line
 
 if TYPE_CHECKING:
@@ -37,16 +37,6 @@ if TYPE_CHECKING:
 
 
 _MAX_MESSAGE = 500
-
-
-@runtime_checkable
-class Talkative(Protocol):
-    """A connector with a program behind it, which may say why it does not work."""
-
-    @property
-    def last_words(self) -> str:
-        """The last lines it wrote."""
-        ...
 
 
 class Form(StrEnum):
@@ -170,9 +160,9 @@ async def run_script(
 def _say_last_words(connectors: Iterable[Connector], terminal: Terminal) -> None:
     """What servers wrote that could not be started: the person may know what it means, and no script is told."""
     for connector in connectors:
-        behind = ungoverned(connector)
-        if isinstance(behind, Talkative) and behind.last_words:
-            terminal.say(f"  {connector.name} wrote: {one_line(behind.last_words, _MAX_MESSAGE)}", "dim")
+        words = last_words(connector)
+        if words:
+            terminal.say(f"  {connector.name} wrote: {words}", "dim")
 
 
 def answer(outcome: Outcome, terminal: Terminal, form: Form) -> None:

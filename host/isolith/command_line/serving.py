@@ -29,12 +29,14 @@ from isolith.http.rates import Limits
 from isolith.http.server import WebServer
 from isolith.key_file import KEY_BYTES, kept_key
 from isolith.mcp.server import mcp_server
+from isolith.run.readiness import last_words, wait_ready
 from isolith.run.self_test import trip_limits
 from isolith.tokens.verifier import JournalVerifier
+from isolith_bindings.availability import why_absent
 from isolith_bindings.secrets import remember
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from mcp.server import Server
     from mcp.server.auth.provider import TokenVerifier
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from isolith.journal.journal import Journal
     from isolith.outcome import Outcome
     from isolith.run.execution import Execution
+    from isolith_bindings.connector import Connector
 
 STATE_KEY = "ISOLITH_STATE_KEY"
 _MAX_SAID = 10_000
@@ -80,11 +83,29 @@ async def serve_mcp(
             state_key=shared_key(data_folder()) if ask_client else None,
             shown=shown,
         )
-        if address is None:
-            await _on_stdio(server)
-        else:
-            await _on_http(code_mode, server, address, say)
+        telling = asyncio.create_task(tell_absent(code_mode.connectors, say))
+        try:
+            if address is None:
+                await _on_stdio(server)
+            else:
+                await _on_http(code_mode, server, address, say)
+        finally:
+            telling.cancel()
+            await asyncio.wait([telling])
     return True
+
+
+async def tell_absent(connectors: Iterable[Connector], say: Callable[[str], None]) -> None:
+    """Say of each that could not be started, once, why: clients are told so, and whoever serves could mend it."""
+
+    async def tell(connector: Connector) -> None:
+        await wait_ready([connector])
+        why = why_absent(connector)
+        if why is not None:
+            words = last_words(connector)
+            say(f"isolith: {connector.name} is not there: {why}{f'; it wrote: {words}' if words else ''}")
+
+    await asyncio.gather(*map(tell, connectors))
 
 
 def shared_key(folder: Path) -> bytes:

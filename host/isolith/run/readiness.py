@@ -10,6 +10,7 @@ from isolith_bindings.availability import why_absent
 from isolith_bindings.errors import BindingError, CallError
 from isolith_bindings.offering import offering
 from isolith_bindings.policy import ungoverned
+from isolith_bindings.schema.quoting import one_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 PATIENCE_S: Final = 30.0
 """Seconds for servers to say what they offer."""
+_MAX_WORDS: Final = 500
 
 
 @runtime_checkable
@@ -28,6 +30,22 @@ class Lazy(Protocol):
     async def ready(self, timeout_s: float = 30.0) -> bool:
         """Wait until that is known; False where it cannot be."""
         ...
+
+
+@runtime_checkable
+class Talkative(Protocol):
+    """A connector with a program behind it, which may say why it does not work."""
+
+    @property
+    def last_words(self) -> str:
+        """The last lines it wrote."""
+        ...
+
+
+def last_words(connector: Connector) -> str:
+    """What the program wrote that could not be started, masked, in one line; empty where there is none."""
+    behind = ungoverned(connector)
+    return one_line(behind.last_words, _MAX_WORDS) if isinstance(behind, Talkative) else ""
 
 
 def _unseen(_connector: Connector) -> None:

@@ -31,6 +31,10 @@ from isolith.command_line.terminal import Terminal
 from isolith.errors import UsageError
 from isolith.http.server import WebServer
 from isolith.outcome import Outcome, PendingCall
+from isolith_bindings.mcp.connector import McpServer
+from isolith_bindings.mcp.descriptions import StdioServer
+from isolith_bindings.secrets import remember
+from isolith_bindings.testing import RecordingConnector
 from isolith_runtime.errors import DistributionError
 from isolith_runtime.image.doctor import Finding
 
@@ -205,6 +209,42 @@ async def test_whoever_serves_is_told_how_a_token_is_made_in_this_journal(
     assert await serve_mcp(CodeMode([Bank], journal=journal, tend=False), Address("127.0.0.1", 0), said.append)
     assert said[-1].endswith(f": isolith tokens create NAME --scope execute --journal {journal}")
     assert "described, without a token, at http://127.0.0.1:" in said[1]
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("fired")
+async def test_whoever_serves_is_told_once_of_each_server_that_could_not_be_started(
+    journal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients alone used to be told."""
+    remember("hush-7741")
+    talks = "import sys; sys.exit('no database at hush-7741')"
+    servers = [
+        McpServer("away", StdioServer("no-such-program-here")),
+        McpServer("broken", StdioServer(sys.executable, ("-c", talks))),
+        RecordingConnector("crm", {"find": 1}),
+    ]
+    said: list[str] = []
+    told = asyncio.Event()
+
+    def say(line: str) -> None:
+        said.append(line)
+        if len(said) == 2:
+            told.set()
+
+    async def served(server: Server) -> None:
+        del server
+        await told.wait()
+        await code_mode.ready()
+
+    monkeypatch.setattr(serving, "_on_stdio", served)
+    code_mode = CodeMode(servers, policy="careful", journal=journal, tend=False, warm=True)
+    assert await serve_mcp(code_mode, None, say)
+    away, broken = sorted(said)
+    assert away.startswith("isolith: away is not there: there is no program `no-such-program-here`")
+    assert broken.startswith("isolith: broken is not there: ")
+    assert "no database at " in broken
+    assert "hush-7741" not in broken
 
 
 def test_clients_on_other_machines_are_not_told_where_the_journal_is(journal: str) -> None:
