@@ -13,7 +13,7 @@ from isolith_bindings.openapi.naming import Names, Wanted, name_all
 from isolith_bindings.openapi.refs import DefectError, Node, References
 from isolith_bindings.openapi.schemas import Schemas, texts
 from isolith_bindings.openapi.security import read_schemes, requirements
-from isolith_bindings.openapi.servers import Whereabouts, addresses
+from isolith_bindings.openapi.servers import Whereabouts, addresses, check_variables
 from isolith_bindings.openapi.templates import fitted
 from isolith_bindings.openapi.tree import is_mapping
 
@@ -69,8 +69,9 @@ class _Found:
 
 
 def compile_document(document: Document, where: Whereabouts) -> Api:
-    """All operations of a document, and why the others are none."""
+    """All operations of a document, and why the others are none. Raises DocumentError for what was chosen wrongly."""
     references = document.references
+    check_variables(references, where)
     reading = Reading(references, document.family, Schemas(references, document.family), where)
     excluded: dict[str, str] = {}
     found = list(_find(references, excluded))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
@@ -10,9 +11,10 @@ from urllib.parse import urljoin, urlsplit
 from isolith_bindings.openapi import swagger
 from isolith_bindings.openapi.refs import DefectError, Node, References
 from isolith_bindings.openapi.schemas import texts
+from isolith_bindings.openapi.tree import DocumentError, is_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from isolith_bindings.openapi.document import Family
 
@@ -47,6 +49,31 @@ def addresses(references: References, family: Family, around: tuple[Node, ...], 
         if found:
             return tuple(found)
     return (_complete("/", where.base, root.where),)
+
+
+def check_variables(references: References, where: Whereabouts) -> None:
+    """Raises DocumentError for a value that was given for a variable that no server has: it would change nothing."""
+    if where.replaced or not where.variables:
+        return
+    known = dict.fromkeys(name for url in _urls(references) for name in _VARIABLE.findall(url))
+    unknown = next((name for name in where.variables if name not in known), None)
+    if unknown is not None:
+        listed = ", ".join(f"`{name}`" for name in known) or "none"
+        raise DocumentError(f"`server_variables` has `{unknown}`: the variables of the servers are: {listed}")
+
+
+def _urls(references: References) -> Iterator[str]:
+    """All addresses that a document gives, wherever it may give some; what is broken there is said elsewhere."""
+    root = references.root
+    around = [root]
+    with suppress(DefectError):
+        for _, path in root.entries("paths"):
+            with suppress(DefectError):
+                item = references.follow(path)
+                around += [item, *(item.child(key) for key, value in item.mapping().items() if is_mapping(value))]
+    for node in around:
+        with suppress(DefectError):
+            yield from (server.text("url") for server in node.items("servers"))
 
 
 def _address(server: Node, where: Whereabouts) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from tests.bindings.openapi.loopback import Reply
 
 from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.errors import CallError
+from isolith_bindings.openapi import DocumentError, OpenApi
 from isolith_bindings.openapi.received import File
 from isolith_bindings.openapi.servers import Whereabouts
 from isolith_bindings.secrets import Secret
@@ -356,6 +358,27 @@ def addresses(document: dict[str, object], where: Whereabouts | None = None) -> 
 )
 def test_addresses_are_written_in_many_ways(document: dict[str, object], found: str) -> None:
     assert addresses(document) == (found,)
+
+
+def test_a_value_for_a_variable_that_no_server_has_is_refused() -> None:
+    """It would go to the usual server in place of the one that was meant."""
+    server = {"url": "https://{region}.api.test", "variables": {"region": {"default": "eu"}}}
+    own = {"get": {"operationId": "read", "responses": OK, "servers": [{"url": "https://{zone}.test", "variables": {"zone": {"default": "a"}}}, 5]}}  # fmt: skip
+    document = a_document({"/a": own, "/b": 5}, servers=[server])
+    where = Whereabouts(variables={"region": "us", "regio": "us"})
+    with pytest.raises(DocumentError, match="has `regio`: the variables of the servers are: `region`, `zone`"):
+        api_of(document, where)
+    document["paths"] = {"/a": own}
+    assert api_of(document, Whereabouts(variables={"region": "us", "zone": "b"})).excluded == {
+        "read": "#/paths/~1a/get/servers/1 should be a mapping"
+    }
+
+    async def started() -> str | None:
+        connector = OpenApi(document, server_variables={"regio": "us"})
+        await connector.start()
+        return connector.unavailable
+
+    assert "`server_variables` has `regio`" in str(asyncio.run(started()))
 
 
 def test_a_variable_without_a_value_says_what_it_may_be() -> None:
