@@ -154,10 +154,10 @@ async def _of_doubtful(name: str, script: Prepared, report: Report, ask: Ask | N
     if foreign is not None:
         return Checked(name, (script.own_line(foreign),), script.warnings)
     certain = any(found.certain for found in report.findings)
-    place = await ask(script.text) if ask is not None else here
+    place = await ask(script.text) if ask is not None and not certain else here
     if place is None:
         return Checked(name, (), script.warnings, looked=False)
-    error = _syntax(script, place)
+    error = _syntax(script, place, next((found.hint for found in report.findings), None))
     if certain or ask is not None:
         return Checked(name, (error,), script.warnings)
     version = ".".join(map(str, sys.version_info[:2]))
@@ -166,9 +166,9 @@ async def _of_doubtful(name: str, script: Prepared, report: Report, ask: Ask | N
     return Checked(name, (), (*script.warnings, error.model_copy(update={"hint": hint})))
 
 
-def _syntax(script: Prepared, place: Place) -> Diagnostic:
+def _syntax(script: Prepared, place: Place, hint: str | None) -> Diagnostic:
     message, line, column = place
-    hint, column = fragment_hint(script.text, line), column + script.column_offset(line)
+    hint, column = hint or fragment_hint(script.text, line), column + script.column_offset(line)
     found = Diagnostic(kind="syntax", message=message, line=line, column=column, hint=hint)
     return script.own_line(found)
 

@@ -61,7 +61,7 @@ def search(  # noqa: PLR0913 - one parameter a flag
 @guarded
 def describe(  # noqa: PLR0913 - one parameter a flag
     targets: Annotated[
-        list[str], typer.Argument(metavar="TARGET...", help="connector, connector.method or connector.method.Type")
+        list[str], typer.Argument(metavar="TARGET", help="connector, connector.method or connector.method.Type")
     ],
     *,
     specs: Connect = None,

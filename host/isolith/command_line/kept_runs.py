@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 Which = Annotated[str, typer.Argument(metavar="EXECUTION", help="Its id, or the beginning of it.")]
 Call = Annotated[str, typer.Argument(metavar="CALL", help="The id of a pending call, or its number.")]
-Executions = Annotated[list[str] | None, typer.Argument(metavar="EXECUTION...", help="Their ids.", show_default="all")]
+Executions = Annotated[list[str] | None, typer.Argument(metavar="EXECUTION", help="Their ids.", show_default="all")]
 Who = Annotated[str | None, typer.Option("--who", metavar="NAME", show_default="the user", help="Who decides.")]
 Stay = Annotated[bool, typer.Option("--no-continue", help="Only decide; leave it to others to go on.")]
 

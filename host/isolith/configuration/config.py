@@ -34,7 +34,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from isolith.budgets import CEILINGS, UNLIMITED, Budgets, HostPolicy
 from isolith.configuration.connector_entries import ConnectorEntry
-from isolith.configuration.documents import explain, read_document
+from isolith.configuration.documents import MAX_BYTES, explain, read_bytes, read_document
 from isolith.configuration.server_entries import servers_in
 from isolith.durable.reverts import RevertEntry
 from isolith.errors import BudgetError, ConnectError, UsageError
@@ -165,6 +165,11 @@ def _checked(path: Path, read: Callable[[], T]) -> T:
     try:
         return read()
     except ValidationError as error:
-        raise UsageError(f"`{path}`: {explain(error, Config)}") from None
+        raise UsageError(f"`{path}`: {explain(error, Config, _toml(path))}") from None
     except BudgetError as error:
         raise UsageError(f"`{path}`: {error}") from error
+
+
+def _toml(path: Path) -> str:
+    """The text of a configuration again, to find a line in."""
+    return read_bytes(path, "the configuration", MAX_BYTES).decode(errors="replace") if path.suffix == ".toml" else ""

@@ -14,6 +14,7 @@ from isolith.visible import visible
 from isolith_bindings.names import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pydantic import BaseModel, ValidationError
@@ -24,6 +25,8 @@ MAX_BYTES: Final = 4 << 20
 _MOST_QUOTED = 40
 _LIST_TYPES = re.compile(r"tuple\[.*\]|list\[.*\]|function-.*|constrained-.*|literal\[.*\]|<.*>|str|int|float|bool")
 _COMMENTS = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_HEADER = re.compile(r"^[ \t]*\[\[([^\[\]\n]+)\]\]", re.MULTILINE)
+_BLANKS = re.compile(r"\s+")
 _TRAILING = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 
 
@@ -79,15 +82,16 @@ def _blanked(text: str, pattern: re.Pattern[str]) -> str:
     return pattern.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
 
 
-def explain(error: ValidationError, model: type[BaseModel] | None = None) -> str:
+def explain(error: ValidationError, model: type[BaseModel] | None = None, toml: str = "") -> str:
     """What pydantic found wrong, by path, each place once. The values themselves may be secret and are left out.
 
     But for those of a few words, of which each is one: what was written in place of them is no secret. `model`: what
-    was read, whose names are what a name that is not known may have been meant to be.
+    was read, whose names are what a name that is not known may have been meant to be. `toml`: the text, where that was
+    one, for the line of what has no name but a number.
     """
     found: dict[str, str] = {}
     for item in error.errors(include_url=False):
-        place = ".".join(str(part) for part in item["loc"] if not _LIST_TYPES.fullmatch(str(part)))
+        place = _place([part for part in item["loc"] if not _LIST_TYPES.fullmatch(str(part))], toml)
         message = item["msg"].removeprefix("Value error, ").replace("Input should be", "has to be")
         if item["type"] == "extra_forbidden":
             known = names_at(model.model_json_schema(), item["loc"][:-1]) if model is not None else ()
@@ -98,4 +102,22 @@ def explain(error: ValidationError, model: type[BaseModel] | None = None) -> str
         elif item["type"] == "literal_error" and isinstance(item["input"], str):
             message = f"{message}, and not '{visible(item['input'][:_MOST_QUOTED])}'"
         found[place] = f"{found[place]}, or {message}" if place in found else message
-    return "; ".join(f"`{place}` {message}" if place else message for place, message in found.items())
+    return "; ".join(f"{place} {message}".lstrip() for place, message in found.items())
+
+
+def _place(path: Sequence[int | str], toml: str) -> str:
+    """A path, in quotes; with the line where the nearest entry around it begins that has a number and a header."""
+    if not path:
+        return ""
+    line = next(filter(None, (_line_of(path[: depth + 1], toml) for depth in reversed(range(len(path))))), None)
+    return f"`{'.'.join(map(str, path))}`{'' if line is None else f' (line {line})'}"
+
+
+def _line_of(path: Sequence[int | str], toml: str) -> int | None:
+    """Where a `[[...]]` begins. One that is meant relative to its file counts by the end of its name."""
+    *names, number = path
+    if not isinstance(number, int):
+        return None
+    name = f".{'.'.join(map(str, names))}"
+    headers = [found for found in _HEADER.finditer(toml) if name.endswith(f".{_BLANKS.sub('', found[1])}")]
+    return toml.count("\n", 0, headers[number].start()) + 1 if number < len(headers) else None

@@ -58,7 +58,10 @@ class _Probe:
 
 @dataclass(frozen=True)
 class Trip:
-    """A script that runs into one limit: it ends as `kind`; where there is none, it completes with `value`, or cut."""
+    """A script that runs into one limit: it ends as `kind`; where there is none, it completes with `value`, or cut.
+
+    `limit` is empty for the last one: after all the others, a script still runs.
+    """
 
     limit: str
     script: str
@@ -115,8 +118,8 @@ TRIPS = (
     Trip("log_bytes", "print('x' * 5000)", Budgets(log_bytes=100)),
     Trip("emit_events", "emit(1)\nemit(2)", Budgets(emit_events=1)),
     Trip("recursion", "def f(): return f()\nf()", Budgets(), "recursion"),
-    Trip("no file system", "import os\nos.read(3, 1)", Budgets(), "exception"),
-    Trip("of none, afterwards", "1 + 1", Budgets(), value=2),
+    Trip("file system", "import os\nos.read(3, 1)", Budgets(), "exception"),
+    Trip("", "1 + 1", Budgets(), value=2),
 )
 
 
@@ -154,13 +157,22 @@ _MEND = "Run no untrusted script with this: `pip install --force-reinstall isoli
 
 def _judge(trip: Trip, outcome: Outcome) -> Finding:
     if trip.fired(outcome):
-        return _finding(trip, "fired" if trip.budgets.fuel is None else "fired, in a script", ok=True)
+        return _finding(trip, _fired(trip), ok=True)
     kind = outcome.error.kind if outcome.error is not None else outcome.status
     if kind == trip.kind:
         return _finding(trip, f"did not fire: the probe ended as {kind}, but was not {trip.leaves}")
     expected = trip.kind or ("cut" if trip.value is None else f"{trip.value!r}")
-    return _finding(trip, f"did not fire: the probe ended as {kind}, not as {expected}")
+    wrong = "did not fire: the probe" if trip.limit else "the next script"
+    return _finding(trip, f"{wrong} ended as {kind}, not as {expected}")
+
+
+def _fired(trip: Trip) -> str:
+    if not trip.limit:
+        return "the next script runs as if nothing had been"
+    return "fired" if trip.budgets.fuel is None else "fired, in a script"
 
 
 def _finding(trip: Trip, detail: str, *, ok: bool = False) -> Finding:
-    return Finding(f"limit {trip.limit}", ok=ok, detail=detail, mend="" if ok else _MEND)
+    return Finding(
+        f"limit {trip.limit}" if trip.limit else "after every limit", ok=ok, detail=detail, mend="" if ok else _MEND
+    )

@@ -34,7 +34,7 @@ _AT_ONCE = 4
 
 @guarded
 def run_all(  # noqa: PLR0913 - one parameter a flag
-    paths: Annotated[list[Path], typer.Argument(metavar="DIR|SCRIPT...", help="Folders of cases, or scripts.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="DIR|SCRIPT", help="Folders of cases, or scripts.")],
     *,
     specs: Connect = None,
     configured: Configured = None,

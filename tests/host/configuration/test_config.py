@@ -130,6 +130,11 @@ def test_json_will_do_and_an_mcp_json_is_one(tmp_path: Path) -> None:
             'policy.rules = [{ match = "a.*", acton = "deny" }]',
             "`policy.rules.0.acton` is not known here; did you mean `action`?",
         ),
+        (
+            '[policy]\npreset = "careful"\n\n[[policy.rules]]\nmatch = "a.*"\naction = "deny"\n\n'
+            '  [[ policy . rules ]]\nmatch = "b.*"\nacton = "deny"',
+            "`policy.rules.1.acton` (line 8) is not known here; did you mean `action`?",
+        ),
         ('policy.rules = [{ match = "a.*", action = "dney" }]', "'allow', 'ask' or 'deny', and not 'dney'"),
         ('connect = "x"', "`connect` has to be a valid tuple"),
         ("[connectors.a]\ntrusted = true", "`connectors.a` it needs one of `command`, `url` and `openapi`"),

@@ -147,8 +147,8 @@ BROKEN = {
     "emit_events": no_emit_limit,
     **{name: ungranted(name) for name in UNGRANTED},
     "recursion": no_recursion,
-    "no file system": files_are_read,
-    "of none, afterwards": nothing_runs,
+    "file system": files_are_read,
+    "": nothing_runs,
 }
 
 
@@ -208,8 +208,8 @@ async def test_a_limit_that_does_nothing_is_found_and_nothing_is_served(
     BROKEN[limit](monkeypatch)
     said: list[str] = []
     assert await serve_mcp(CodeMode(), None, said.append) is False
-    how = HOW.get(limit, "the probe ended as ")
-    assert said[0].startswith(f"isolith: limit {limit}: did not fire: {how}")
+    how = f"limit {limit}: did not fire: {HOW.get(limit, 'the probe ended as ')}"
+    assert said[0].startswith(f"isolith: {how if limit else 'after every limit: the next script ended as '}")
     assert "nothing is served" in said[1]
 
 
