@@ -205,7 +205,7 @@ def _wanted(one: _Found, ids: Counter[str], kinds: Mapping[str, object]) -> Want
 def _read(reading: Reading, one: _Found, original: str, name: str, mended: list[str]) -> Operation:
     """`mended` takes what was put right. Raises DefectError."""
     told = one.node.mapping()
-    nodes = parameters.collect(one.path_item, one.node, reading.references)
+    nodes = parameters.collect(one.path_item, one.node, reading.references, mended)
     found = encodings.in_forms(parameters.read(nodes, reading.family, reading.schemas), reading.schemas)
     template = fitted(one.path, found, one.node.where)
     found = template.found

@@ -43,18 +43,23 @@ class Found:
     content: Node | None = None
 
 
-def collect(path: Node, operation: Node, references: References) -> list[Node]:
+def collect(path: Node, operation: Node, references: References, mended: list[str]) -> list[Node]:
     """The parameters of a path and of an operation, references followed; the latter replace those of the same name.
 
-    Raises DefectError for what is no parameter.
+    `mended` takes what stands twice in one list. Raises DefectError for what is no parameter.
     """
     found: dict[tuple[str, str], Node] = {}
-    for node in (*path.items("parameters"), *operation.items("parameters")):
-        target = _placed(references.follow(node))
-        name, location = target.text("name"), target.text("in")
-        if not name or not location:
-            raise DefectError(f"the parameter at {target.where} has no `name` or no `in`")
-        found[name, location] = target
+    for around in (path, operation):
+        listed: set[tuple[str, str]] = set()
+        for node in around.items("parameters"):
+            target = _placed(references.follow(node))
+            name, location = target.text("name"), target.text("in")
+            if not name or not location:
+                raise DefectError(f"the parameter at {target.where} has no `name` or no `in`")
+            if (name, location) in listed:
+                mended.append(f"the {location} parameter `{name}` stands twice in one list, of which the last counts")
+            listed.add((name, location))
+            found[name, location] = target
     return list(found.values())
 
 
