@@ -24,11 +24,14 @@ _MIN, _MAX = 3, 64
 _VC = re.compile("v+c+")
 
 
-@lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """The stem of one word in lower case. What is not of the letters a to z, or very short or long, is its own stem."""
-    if not (_MIN <= len(word) <= _MAX and word.isascii() and word.isalpha()):
-        return word
+    # These are not kept: a script may search for any number of words of any length.
+    return _stem(word) if _MIN <= len(word) <= _MAX and word.isascii() and word.isalpha() else word
+
+
+@lru_cache(maxsize=1 << 16)
+def _stem(word: str) -> str:
     word = _plural(word)
     word = _past(word)
     if word[-1] == "y" and _has_vowel(word[:-1]):

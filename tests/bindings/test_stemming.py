@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isolith_bindings.stemming import stem
+from isolith_bindings.stemming import _stem, stem  # pyright: ignore[reportPrivateUsage]
 
 CATALOGUES = Path(__file__).parents[2] / "fixtures" / "catalogues"
 
@@ -59,3 +59,10 @@ def test_stems(words: str, expected: str) -> None:
 @given(st.text())
 def test_any_text_has_a_stem(text: str) -> None:
     assert isinstance(stem(text), str)
+
+
+def test_what_has_no_stem_is_not_kept() -> None:
+    """A script that searches for words of a thousand letters left each of them with its host, for all runs to come."""
+    before = _stem.cache_info()
+    assert [stem(word) for word in ("x" * 1000, "é" * 10, "ab", "a1b2")] == ["x" * 1000, "é" * 10, "ab", "a1b2"]
+    assert _stem.cache_info() == before
