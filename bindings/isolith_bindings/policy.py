@@ -13,13 +13,13 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from isolith_bindings.connector import CallContext, Connector, Method
+from isolith_bindings.connector import Annotations, CallContext, Connector, Method
 from isolith_bindings.connector import Policy as Action
 from isolith_bindings.errors import CallError
 from isolith_bindings.function_connector import FunctionConnector
@@ -63,6 +63,10 @@ class Policy(BaseModel):
 
     preset: Preset = "careful"
     rules: Annotated[tuple[Rule, ...], Field(strict=False)] = ()
+
+    if TYPE_CHECKING:  # what is taken is more than what is kept
+
+        def __init__(self, *, preset: Preset = "careful", rules: Sequence[Rule] = ()) -> None: ...
 
     def decide(self, connector: Connector, method: Method, arguments: Mapping[str, object] | None = None) -> Decision:
         """What is done with a call. Without arguments, what can be said before they are known.
@@ -147,13 +151,18 @@ def _preset(preset: Preset, connector: Connector, method: Method) -> Decision:
     elif annotations.trusted and annotations.read_only:
         decision = Decision("allow", rule, "it allows what only reads")
     else:
-        claim = (
-            "only a trusted server is believed that it reads: `trusted = true` for it, or a rule, allows this"
-            if annotations.read_only
-            else "it may do more than read: a rule or another policy allows it"
-        )
-        decision = Decision("ask" if preset == "careful" else "deny", rule, claim)
+        action: Action = "ask" if preset == "careful" else "deny"
+        decision = Decision(action, rule, _not_known_to_read(action, annotations))
     return _strictest([decision, own])
+
+
+def _not_known_to_read(action: Action, annotations: Annotations) -> str:
+    """Why it is not simply allowed, and how it would be: said apart, so that nobody reads that it is."""
+    mend = "to allow it unasked" if action == "ask" else "to allow it"
+    if annotations.read_only:
+        said = "its server says that it only reads, and is not trusted"
+        return f"{said}; {mend}, set `trusted = true` for the server, or name it in a rule"
+    return f"it may do more than read; {mend}, name it in a rule"
 
 
 # ---------------------------------------------------------------------------------------------- the governed view

@@ -5,8 +5,8 @@ from __future__ import annotations
 import fnmatch
 import functools
 import re
-from collections.abc import Callable, Mapping
-from typing import Annotated, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -88,6 +88,22 @@ class Rule(BaseModel):
     on_rejection: OnRejection = "raise"
     """With `ask`, what a person's no comes to: `raise` raises `Rejected` in the script, which may catch it; `end` ends
     the run at once."""
+
+    if TYPE_CHECKING:  # what is taken is more than what is kept
+
+        def __init__(  # noqa: PLR0913 - one parameter a field
+            self,
+            *,
+            action: Action,
+            match: str | Sequence[str] = ("*",),
+            effect: Effect | Sequence[Effect] | None = None,
+            annotations: Claims | None = None,
+            where: Mapping[str, Condition | str | float] = ...,
+            when: Callable[[Mapping[str, object]], bool] | None = None,
+            name: str | None = None,
+            reason: str | None = None,
+            on_rejection: OnRejection = "raise",
+        ) -> None: ...
 
     def means(self, connector: str) -> bool:
         """Whether a pattern may fit methods of a connector."""

@@ -51,15 +51,29 @@ def test_presets_over_what_is_said_of_a_method(annotations: Annotations, expecte
     assert tuple(decided(as_policy(preset), server, {}) for preset in PRESETS) == expected
 
 
-@pytest.mark.parametrize("preset", ["careful", "readonly"])
-def test_why_a_preset_holds_a_call_up_says_what_would_let_it_through(preset: Preset) -> None:
+@pytest.mark.parametrize(
+    ("preset", "mend"), [("careful", "to allow it unasked"), ("readonly", "to allow it")], ids=["careful", "readonly"]
+)
+def test_why_a_preset_holds_a_call_up_says_what_would_let_it_through(preset: Preset, mend: str) -> None:
+    """ "It is not allowed here: a rule or another policy allows it" read as if it were allowed."""
+
     def reason(annotations: Annotations) -> str:
         server = a_server(annotations=annotations)
         return as_policy(preset).decide(server, next(iter(server.methods.values())), {}).reason
 
-    assert reason(WRITES) == "it may do more than read: a rule or another policy allows it"
+    assert reason(WRITES) == f"it may do more than read; {mend}, name it in a rule"
     assert reason(Annotations(read_only=True)) == (
-        "only a trusted server is believed that it reads: `trusted = true` for it, or a rule, allows this"
+        "its server says that it only reads, and is not trusted; "
+        f"{mend}, set `trusted = true` for the server, or name it in a rule"
+    )
+
+
+def test_a_policy_is_written_as_one_writes_lists() -> None:
+    """As it runs, so it is typed: both used to be refused by type checkers, which look at this file."""
+    policy = Policy(preset="careful", rules=[Rule(match="crm.count", action="allow", where={"limit": 5})])
+    assert (policy.rules, policy.rules[0].match) == (
+        (Rule(match=("crm.count",), action="allow", where={"limit": 5}),),
+        ("crm.count",),
     )
 
 

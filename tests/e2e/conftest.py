@@ -120,7 +120,7 @@ class Crm:
         return {"principal": ctx.principal, "session": ctx.session}
 
 
-SPARING = Policy(preset="trusted", rules=(Rule(action="deny", match=("crm.delete",), where={"id": 1}),))  # type: ignore[dict-item]
+SPARING = Policy(preset="trusted", rules=(Rule(action="deny", match=("crm.delete",), where={"id": 1}),))
 
 
 @connector("echo")
