@@ -93,7 +93,7 @@ class Diagnostic(_Record):
 
 
 class LogRecord(_Record):
-    """One line that the script logged or printed."""
+    """One line that the script logged or printed; a value that it emitted is a line `emit`, with `value` in `attrs`."""
 
     level: Literal["debug", "info", "warning", "error"]
     message: str
@@ -200,7 +200,7 @@ class Outcome(_Record):
     pending: tuple[PendingCall, ...] = ()
     artifacts: tuple[ArtifactRecord, ...] = ()
     truncated: bool = False
-    """Whether anything was cut: the value as shown, or the logs."""
+    """Whether anything was cut: the value as shown, the logs, or what was emitted."""
     usage: Usage = Field(default_factory=Usage)
 
     @property

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import Budgets, CodeMode
+from isolith import Budgets, CodeMode, connector, method
 from isolith_bindings.testing import RecordingConnector, a_method
 
 if TYPE_CHECKING:
@@ -272,6 +272,25 @@ async def test_emitted_values_and_progress_are_events_with_types(code_mode: Code
     assert repr(events[0]["value"]) == "{1: datetime.date(2026, 1, 2)}"
     assert (events[1]["done"], events[1]["total"], events[1]["text"]) == (1.0, 4.0, "quarter")
     assert (events[2]["done"], events[2]["total"], events[2]["text"]) == (2.0, None, None)
+
+
+async def test_emitted_values_are_in_the_outcome_as_far_as_there_is_room_and_over_a_pause() -> None:
+    @connector("desk")
+    class Desk:
+        @method(policy="ask")
+        async def ask(self) -> None:
+            """Waits for a person."""
+
+    async with CodeMode([Desk]) as code_mode:
+        paused = await code_mode.execute("emit({1, 2})\nawait desk.ask()\nemit(3)")
+        assert ([line.attrs for line in paused.logs], paused.truncated) == ([{"value": {1, 2}}], False)
+        final = await code_mode.approve(paused.execution_id, paused.pending[0].call_id)
+        assert [line.attrs for line in final.logs] == [{"value": [1, 2]}, {"value": 3}]
+        script = "emit('a')\nemit('x' * 200)\nemit('b')\nprint('said')"
+        much = await code_mode.execute(script, budgets=Budgets(log_bytes=100))
+        assert [line.attrs for line in much.logs] == [{"value": "a"}, {}, {}]
+        assert [line.message for line in much.logs][::2] == ["emit", "said"]
+        assert (much.truncated, much.usage.log_bytes) == (True, 5)
 
 
 async def test_what_cannot_be_emitted_is_an_error_at_its_line(code_mode: CodeMode) -> None:

@@ -1,4 +1,4 @@
-"""What a script said with `print` and `log`, kept within its budget whatever the guest does."""
+"""What a script said with `print`, `log` and `emit`, kept within its budget whatever the guest does."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ MAX_LINES = 10_000
 
 
 class LogKeeper:
-    """The log of one execution, in at most `log_bytes` of text and attributes and `MAX_LINES` lines."""
+    """The log of one execution, in at most `log_bytes` of text and attributes and `MAX_LINES` lines.
+
+    Emitted values are lines among them, in `log_bytes` of their own: however large, they leave the others their room.
+    """
 
     def __init__(self, log_bytes: int) -> None:
-        self._limit = self._left = log_bytes
+        self._limit = self._left = self._left_to_emit = log_bytes
         self.records: list[LogRecord] = []
         self.bytes = 0
         self.truncated = False
@@ -29,6 +32,10 @@ class LogKeeper:
     def restore(self, records: Sequence[LogRecord]) -> None:
         """Lines that were kept before this pass; their bytes count."""
         for record in records:
+            if _is_emitted(record):
+                self._left_to_emit -= encoded_size(record.attrs["value"])
+                self.records.append(record)
+                continue
             size = len(record.message.encode()) + 1 + (encoded_size(record.attrs) if record.attrs else 0)
             self._left -= size
             self.bytes += size
@@ -48,12 +55,33 @@ class LogKeeper:
             size = len(message.encode())
         self._left -= size
         self.bytes += size
-        record = LogRecord(
-            level=frame.level,  # type: ignore[arg-type]
-            message=message,
-            attrs=attrs,
-            at=datetime.now(UTC),
-            seq=len(self.records) + 1,
-        )
+        return self._append(frame.level, message, attrs)
+
+    def take_emitted(self, value: object, size: int) -> bool:
+        """Keep an emitted value of so many bytes as a line; whether there was room for it.
+
+        The first that does not fit is a line without it, which says so; the rest are dropped.
+        """
+        if self._left_to_emit < 0:
+            return False
+        self._left_to_emit -= size
+        if self._left_to_emit < 0 or len(self.records) >= MAX_LINES:
+            self._left_to_emit = -1
+            self._append("info", f"{_EMITTED}… (what is emitted is kept up to {self._limit:,} bytes: `log_bytes`)", {})
+            return False
+        self._append("info", _EMITTED, {"value": value})
+        return True
+
+    def _append(self, level: str, message: str, attrs: dict[str, object]) -> LogRecord:
+        at, seq = datetime.now(UTC), len(self.records) + 1
+        record = LogRecord(level=level, message=message, attrs=attrs, at=at, seq=seq)  # type: ignore[arg-type]
         self.records.append(record)
         return record
+
+
+_EMITTED = "emit"
+
+
+def _is_emitted(record: LogRecord) -> bool:
+    """Also a line that a script wrote just so, which takes the same room."""
+    return record.message == _EMITTED and record.attrs.keys() == {"value"}

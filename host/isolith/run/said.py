@@ -70,7 +70,9 @@ class Said:
             self._log(frame)
         elif isinstance(frame, protocol.Emit):
             self._emitted_weight += frame.weight
-            self._emit("emit", frame.size, value=frame.value)
+            if self._emit("emit", frame.size, value=frame.value):
+                size = max(frame.size, frame.weight // _WEIGHT_OF_A_BYTE)
+                self._cut |= not self._logs.take_emitted(frame.value, size)
         elif isinstance(frame, protocol.Progress):
             text = frame.text and frame.text[:_MAX_PROGRESS_TEXT]
             self._emit("progress", 0, done=frame.done, total=frame.total, text=text)
@@ -82,7 +84,8 @@ class Said:
         if record is not None:
             self._events.append("log", level=record.level, message=record.message, attrs=record.attrs, line=frame.line)
 
-    def _emit(self, name: str, size: int, **parts: object) -> None:
+    def _emit(self, name: str, size: int, **parts: object) -> bool:
+        """Pass it on, and say whether there was room for that."""
         self._emits_left -= 1
         self._emitted_bytes += size
         much = max(self._emitted_bytes, self._emitted_weight // _WEIGHT_OF_A_BYTE)
@@ -91,8 +94,9 @@ class Said:
                 limit = self._budgets.emit_events
                 self._events.append("truncated", message=f"more than {limit:,} events emitted: `emit_events`")
             self._cut = True
-            return
+            return False
         self._events.append(name, **parts)
+        return True
 
     def _warn(self, frame: protocol.Warn) -> None:
         if len(self.warnings) < _MAX_WARNINGS:

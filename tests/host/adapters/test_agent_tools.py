@@ -89,6 +89,14 @@ async def test_a_method_that_is_called_like_a_tool_is_answered_with_the_script_t
     assert (await tools.call("execute", {"code": code})).text == "6"
 
 
+async def test_what_is_printed_and_emitted_is_seen_beside_the_answer(code_mode: CodeMode) -> None:
+    """As the description of `execute` says; emitted values were seen by those alone who follow events."""
+    answer = await agent_tools(code_mode).call("execute", {"code": 'print("so far")\nemit({"rows": 3})\n7'})
+    assert answer.text == '7\n\n[info] so far\n[info] emit {"value": {"rows": 3}}'
+    assert answer.outcome is not None
+    assert answer.outcome.logs[1].attrs == {"value": {"rows": 3}}
+
+
 async def test_a_run_that_waits_is_gone_on_with_after_the_answer(code_mode: CodeMode, deleted: list[int]) -> None:
     tools = agent_tools(code_mode)
     waiting = await tools.call("execute", {"code": "await crm.delete(id=3)"})
