@@ -16,6 +16,7 @@ import shutil
 import signal
 import sys
 from collections import deque
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
@@ -128,11 +129,18 @@ async def stdio_streams(server: StdioServer, program: Program) -> AsyncGenerator
         await asyncio.wait(tasks)
 
 
+def _no_program(server: StdioServer) -> str:
+    """That it is not there, by its name alone: where it would be is nothing for scripts."""
+    if PurePath(server.command).name != server.command:
+        return f"at the path that is given there is no program {server.place} that may be run: mend the path"
+    return f"there is no program {server.place}: install it, or give its whole path"
+
+
 async def _start(server: StdioServer, program: Program) -> asyncio.subprocess.Process:
     env = get_default_environment() | await revealed(server.env)
     command = shutil.which(server.command, path=env.get("PATH"))
     if command is None:
-        raise StartFailed(f"there is no program {server.place}: install it, or give its whole path")
+        raise StartFailed(_no_program(server))
     # A start that is cancelled half way would leave what the program itself has started by then.
     try:
         return await _to_the_end(_spawned(server, program, command, env))

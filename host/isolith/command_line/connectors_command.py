@@ -56,7 +56,7 @@ class SignedIn(Protocol):
 def list_(
     *, specs: Connect = None, configured: Configured = None, policy: PolicyName = None, json: Json = False
 ) -> None:
-    """List the connectors: how many methods each offers, and what it leaves out."""
+    """List the connectors: how many tools each offers, and what it leaves out."""
     config = command.read_configuration(configured)
     decided = as_policy(command.policy_of(policy, config))
 
@@ -211,7 +211,7 @@ def _lines(found: Sequence[dict[str, object]], line: Callable[[dict[str, object]
 
 
 def _listed_line(one: dict[str, object]) -> str:
-    parts = [_count(one["methods"], "method")]
+    parts = [_count(one["methods"], "tool")]
     if one["asks"]:
         parts.append(f"{one['asks']:,} of them asked")
     if one["denied"]:

@@ -9,6 +9,7 @@ isolith.toml                                         everything that a configura
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from isolith.configuration.config import ConfigFile
+    from isolith.configuration.connector_entries import ConnectorEntry
     from isolith_bindings.connector import Connector
 
 _ELSEWHERE = re.compile(r"https?://\S+|package:\S+")
@@ -36,9 +38,6 @@ _OPENAPI = re.compile(rb"""^(?:\{\s*)?["']?(?:openapi|swagger)["']?\s*:""", re.M
 _SUFFIXES = frozenset({".json", ".jsonc", ".yaml", ".yml"})
 _BEYOND_SERVERS = {**BEYOND, "connect": "`connect`", "connectors": "`connectors`"}
 """A configuration that is JSON is connected as an `mcp.json` would be: by its servers alone."""
-_WRITTEN_OUT = (
-    'a secret stands in this file, and is sent as it is; `auth = { env = "NAME" }` takes it from the environment'
-)
 _WHAT = "connect FILE.py, module:object, an mcp.json, an OpenAPI document, name=command, or name=https://..."
 
 
@@ -105,9 +104,9 @@ def connect_config(file: ConfigFile, person: Person = NOBODY) -> list[Connector]
         if entry.disabled:
             continue
         if entry.openapi is not None:
-            given = [*entry.auth_by_scheme.values(), *([] if entry.auth is None else [entry.auth])]
-            if any(map(written_out, given)):
-                person.say(f"{where}: `{name}`: {_WRITTEN_OUT}")
+            for line in _instead(entry):
+                told = f"a secret stands in this file, and is sent as it is; `{line}` takes it from the environment"
+                person.say(f"{where}: `{name}`: {told}")
             named.append((name, from_entry(name, entry, variables)))
         else:
             named.append((name, connected(name, entry.as_server(), variables, where, person)))
@@ -115,6 +114,14 @@ def connect_config(file: ConfigFile, person: Person = NOBODY) -> list[Connector]
     if file.has_servers:
         found += from_document(file.document, file.path, person)
     return found
+
+
+def _instead(entry: ConnectorEntry) -> list[str]:
+    """For each credential that is written out: the line that would be in its place."""
+    other = '{ env = "NAME" }'
+    schemes = [scheme for scheme, given in entry.auth_by_scheme.items() if written_out(given)]
+    lines = [f"auth_by_scheme = {{ {json.dumps(scheme)} = {other} }}" for scheme in schemes]
+    return lines if entry.auth is None or not written_out(entry.auth) else [f"auth = {other}", *lines]
 
 
 def _from_words(spec: str, folder: Path) -> list[Connector]:

@@ -160,11 +160,21 @@ async def test_ends_at_the_start() -> None:
         )
 
 
-async def test_is_no_program() -> None:
-    async with connected(StdioServer("no-such-server"), ready=False) as bench:
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("no-such-server", "there is no program `no-such-server`: install it, or give its whole path"),
+        (
+            "/none/no-such-server",
+            "at the path that is given there is no program `no-such-server` that may be run: mend the path",
+        ),
+    ],
+)
+async def test_is_no_program(command: str, said: str) -> None:
+    async with connected(StdioServer(command), ready=False) as bench:
         assert not await bench.connector.ready(20)
         status = bench.connector.status()
-        assert status.reason == "there is no program `no-such-server`: install it, or give its whole path"
+        assert status.reason == said
         assert status.retry_in_s is not None
 
 

@@ -88,7 +88,7 @@ def test_a_rule_that_fits_nothing_is_said(specs: list[str], tmp_path: Path) -> N
 
 def test_the_list_for_people(specs: list[str]) -> None:
     lines = isolith("connectors", "list", *specs).stdout.splitlines()
-    assert lines[:2] == ["crm: Contacts.", "    2 methods, 1 of them asked, 1 denied (this process)"]
+    assert lines[:2] == ["crm: Contacts.", "    2 tools, 1 of them asked, 1 denied (this process)"]
 
 
 def test_how_they_are(specs: list[str]) -> None:
