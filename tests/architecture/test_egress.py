@@ -29,7 +29,7 @@ ALLOWED = {
     "bindings/isolith_bindings/openapi/auth.py": {"ssl"},  # a client certificate is loaded; egress connects with it
 }
 # The guest's own file says what there is instead of a network; a host names itself in the journal.
-NOT_OURS_TO_JUDGE = ("runtime/isolith_runtime/guest/absent.py", "host/isolith/durable/durable_runs.py")
+NOT_OURS_TO_JUDGE = ("runtime/isolith_runtime/guest/absent.py", "host/isolith/journal/owners.py")
 
 
 def imports(module: ast.Module) -> set[str]:
