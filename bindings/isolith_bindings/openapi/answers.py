@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.bodies import kind_of
 from isolith_bindings.openapi.items import Items, of_names, of_several
-from isolith_bindings.openapi.media import covers, essence, is_range, kind, text_of
+from isolith_bindings.openapi.media import SEQUENCES, covers, essence, is_range, kind, text_of
 from isolith_bindings.openapi.partition import filename
 from isolith_bindings.openapi.parts import is_binary
 from isolith_bindings.openapi.plan import IDEMPOTENT
@@ -48,7 +48,7 @@ async def value_of(
     if operation.method == "HEAD":
         return dict(response.headers)
     if response.status in EMPTY_STATUSES or (not response.content and not response.cut):
-        return None
+        return _of_nothing(operation, response, artifacts)
     told = _told(operation, response)
     if response.truncated:
         raise _too_long(operation, response, artifacts, told)
@@ -66,6 +66,21 @@ async def value_of(
     if apart:
         return await _items(operation, response, told, Items(media, definitions), artifacts)
     return _data(operation, response, told)
+
+
+def _of_nothing(operation: Operation, response: Response, artifacts: Artifacts) -> object:
+    """No bytes: no items, an empty text or file where the answer says that it is one, else nothing."""
+    told = response.header("content-type") or ""
+    media = _media(operation, response.status, told)
+    if response.status in EMPTY_STATUSES or not told:
+        return None
+    if kind(told) in SEQUENCES and of_several(media, told):
+        return []
+    if media is None:
+        return None
+    if is_binary(media.schema) or kind(told) == "binary":
+        return _kept(response, artifacts, told)
+    return "" if kind(told) in {"text", "events"} else None
 
 
 def _told(operation: Operation, response: Response) -> str:

@@ -120,7 +120,17 @@ def _listed(media: str, schema: Schema | None, schemas: Schemas) -> tuple[Schema
         found = meant(schema, schemas.definitions)
         return ({"type": "array", **found} if is_mapping(found) else found), False
     found_kind = kind(media)
+    if found_kind == "events" and schema is not None and parts.is_no_text(schema, schemas.definitions):
+        return _as_event(schema, schemas), True
     return schema, found_kind in SEQUENCES and (found_kind != "events" or schema is None)
+
+
+def _as_event(schema: Schema, schemas: Schemas) -> Schema:
+    """What many documents have in place of a stream: the schema of each event, or of the data in each."""
+    if "data" in parts.properties(schema, schemas.definitions):
+        return schema
+    event = sequences.EVENT if is_mapping(sequences.EVENT) else {}
+    return {**event, "properties": {**cast("dict[str, object]", event["properties"]), "data": schema}}
 
 
 def choosable(media: tuple[Media, ...]) -> tuple[str, ...]:

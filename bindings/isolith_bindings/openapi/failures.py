@@ -38,7 +38,9 @@ _TELLING = frozenset(
     }
 )
 # RFC 9457 says `title` and `detail`; the rest is what APIs do.
-_SAYING = ("message", "detail", "error_description", "title", "error", "errors", "reason")
+_SAYING = ("message", "detail", "error_description", "title", "error", "errors", "reason", "msg")
+_SHOWN = 3
+"""Messages of a list that are shown."""
 _HINTS = {
     401: "the server does not accept the connector's credential; no argument changes that",
     403: "the connector's credential does not allow this",
@@ -99,12 +101,29 @@ def _said(body: object, depth: int = 0) -> str:
     if isinstance(body, str):
         text = " ".join(body.split())
         return "" if text.startswith("<") else text[:MAX_SAID]
-    if isinstance(body, list) and body:
-        return _said(cast("list[object]", body)[0], depth + 1) if depth < 3 else ""
+    if isinstance(body, list) and depth < 3:
+        found = [said for each in cast("list[object]", body)[:_SHOWN] if (said := _said(each, depth + 1))]
+        more = f"; and {len(body) - _SHOWN} more" if len(body) > _SHOWN and found else ""
+        return "; ".join(dict.fromkeys(found))[:MAX_SAID] + more
     if not isinstance(body, Mapping) or depth > 2:
         return ""
     fields = cast("Mapping[str, object]", body)
-    return next((said for name in _SAYING if (said := _said(fields.get(name), depth + 1))), "")
+    told = next((said for name in _SAYING if (said := _said(fields.get(name), depth + 1))), "")
+    return f"{_place(fields.get('loc'))}{told}" if told else _by_field(fields, depth)
+
+
+def _place(steps: object) -> str:
+    """Where FastAPI says that something is wrong."""
+    parts = [str(step) for step in cast("list[object]", steps)] if isinstance(steps, list) else []
+    return f"{'.'.join(parts)[:MAX_SAID]}: " if parts else ""
+
+
+def _by_field(fields: Mapping[str, object], depth: int) -> str:
+    """What Django and Rails say: what is wrong, as texts under the name of each field."""
+    listed = {name: each for name, each in fields.items() if isinstance(each, list) and each}
+    told = [f"{name}: {said}" for name, each in list(listed.items())[:_SHOWN] if (said := _said(each, depth + 1))]
+    more = f"; and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN and told else ""
+    return "; ".join(told)[:MAX_SAID] + more
 
 
 def _reason(status: int) -> str:

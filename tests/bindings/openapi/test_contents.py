@@ -134,6 +134,23 @@ def test_data_that_the_document_has_as_no_text_are_read() -> None:
         answered(document, events('data: {"id": 1}\n\ndata: [DONE]\n\n'), strict_responses=True)
 
 
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+@pytest.mark.parametrize(
+    "schema", [TODO, {"type": "object", "properties": {"data": TODO, "event": {"type": "string"}}}]
+)
+def test_before_items_had_a_schema_documents_had_that_of_each_event_or_of_its_data(
+    version: str, schema: object
+) -> None:
+    """As real documents of streaming APIs have it."""
+    answers = {"200": {"content": {"text/event-stream": {"schema": schema}}}}
+    document = get(responses=answers, openapi=version)
+    assert result_of(document).startswith("list[")
+    found, _ = answered(document, events('data: {"id": 1}\n\ndata: [DONE]\n\n'))
+    assert found == [{"data": {"id": 1}}, {"data": "[DONE]"}]
+    with pytest.raises(CallError, match=r"`\[0\].data.id`: expected integer"):
+        answered(document, events('data: {"id": ""}\n\n'), strict_responses=True)
+
+
 @pytest.mark.parametrize(
     "event",
     [

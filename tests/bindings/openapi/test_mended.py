@@ -272,6 +272,27 @@ def test_json_that_is_called_something_else_is_json_where_the_document_has_nothi
         assert value == content or isinstance(value, ArtifactRef)
 
 
+FILE = {"200": {"content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}}}}
+LINES: dict[str, object] = {"200": {"content": {"application/jsonl": {"itemSchema": {}}}}}
+TEXT: dict[str, object] = {"200": {"content": {"text/csv": {}}}}
+
+
+@pytest.mark.parametrize(
+    ("answers", "media", "value"),
+    [(TEXT, "text/csv", ""), (LINES, "application/jsonl", []), (JSON_ONLY, "application/json", None), (JSON_ONLY, "text/html", None)],
+)  # fmt: skip
+def test_an_empty_answer_is_an_empty_one_of_its_kind(answers: dict[str, object], media: str, value: object) -> None:
+    assert answered(get(responses=answers), reply(media, ""))[0] == value
+    assert answered(get(responses=answers), Reply(b""))[0] is None
+    assert answered(get(responses={**answers, "204": {}}), Reply(status=204))[0] is None
+
+
+def test_an_empty_file_is_a_file() -> None:
+    value, client = answered(get(responses=FILE), reply("application/pdf", ""), strict_responses=True)
+    assert isinstance(value, ArtifactRef)
+    assert (value.mime, client.artifacts.read(value)) == ("application/pdf", b"")
+
+
 def test_text_that_the_document_has_as_text_stays_text() -> None:
     both = {"200": {"content": {**JSON_ONLY["200"]["content"], "text/plain": {}}}}
     assert answered(get(responses=both), reply("text/plain", '{"a": 1}'))[0] == '{"a": 1}'
