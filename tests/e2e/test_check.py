@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.bindings.check.corpus import SCRIPTS, Script, scripts, shop
+from tests.bindings.check.test_misplaced import MISPLACED
 
 from isolith import CodeMode
 from isolith.command_line.check_command import parse_in_guest
@@ -155,6 +156,17 @@ async def test_what_is_certain_fails_in_the_guest_at_that_place(
         checked.error.tool,
     )
     assert checked.calls == ()
+
+
+@pytest.mark.parametrize(("text", "place", "message", "hint"), MISPLACED)
+async def test_what_does_not_compile_is_told_as_the_guest_tells_it(
+    unchecked: CodeMode, strict: CodeMode, text: str, place: tuple[int, int], message: str, hint: str | None
+) -> None:
+    run, checked = await unchecked.execute(text), await strict.execute(text)
+    assert run.error is not None
+    assert checked.error is not None
+    for error in (run.error, checked.error):
+        assert (error.kind, error.line, error.message, error.hint) == ("syntax", place[0], message, hint)
 
 
 @pytest.mark.parametrize("script", RIGHT, ids=lambda script: script.name)

@@ -49,6 +49,8 @@ def given(node: ast.Call, tool: str, known: Callable[[ast.expr], object]) -> Giv
         return Given({}, open=True)
     if node.args:
         first = _value(node.args[0], known)
+        if isinstance(node.args[0], ast.Constant) and node.args[0].value is ...:
+            first = Hole(type(...))
         if len(node.args) > 1 or any(word.arg for word in node.keywords) or _is_no_mapping(first):
             form = f"{tool}(name=value) or {tool}({{'name': value}})"
             return Problem(f"{tool} takes keyword arguments, or one dict: {form}", certain=True, at_once=True)
@@ -103,7 +105,10 @@ def by_name(node: ast.Call, method: Method, tool: str) -> str:
     values = [ast.unparse(value) for value in node.args]
     written = ", ".join(f"{name}={value}" for name, value in zip(free, values, strict=False))
     ambiguous = (
-        bool(node.keywords) or len(values) > len(free) or any(isinstance(value, ast.Dict) for value in node.args)
+        bool(node.keywords)
+        or len(values) > len(free)
+        or any(isinstance(value, ast.Dict) for value in node.args)
+        or "..." in values
     )
     return shown if ambiguous or len(written) > _MAX_WRITTEN else f"write `{tool}({written})`: {shown}"
 

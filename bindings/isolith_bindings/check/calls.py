@@ -176,6 +176,8 @@ class Calls:
             self.no_files(node)
         elif name == "input":
             self.state.say("exception", node, "TypeError: `input` is not callable", surroundings.NOBODY_TO_ASK)
+        elif name == "getattr":
+            return self.by_name(node, given)
         elif name in _SERVICES and not self.state.synchronous:
             return Called(name, node, UNKNOWN)
         elif name in _RUNNERS and given:
@@ -184,11 +186,18 @@ class Calls:
             return self.waiting(node, name, given, named)
         return UNKNOWN
 
+    def by_name(self, node: ast.Call, given: list[Value]) -> Value:
+        """`getattr(x, "name")`, which is `x.name` where the name is written out and nothing is given in place of it."""
+        name = node.args[1].value if len(node.args) == 2 and isinstance(node.args[1], ast.Constant) else None
+        if not isinstance(name, str) or name.startswith("__") or not isinstance(given[0], (ConnectorRef, MethodRef)):
+            return UNKNOWN
+        return self.expressions.member(given[0], name, node)
+
     def no_files(self, node: ast.Call) -> None:
         """`open(...)`."""
         path = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
         shown = f": {path!r}" if isinstance(path, str | bytes) else ""
-        self.state.say("exception", node, f"PermissionError: [Errno 2] {surroundings.NO_FILES}{shown}")
+        self.state.say("exception", node, f"PermissionError: {surroundings.NO_FILES}{shown}")
 
     def waiting(self, node: ast.Call, name: str, given: list[Value], named: dict[str, Value]) -> Value:
         """`asyncio.gather(...)` and the like: what awaiting them gives."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isolith_bindings.check.finding import Draft, Finding, Places
-from isolith_bindings.check.scopes import scopes_of
+from isolith_bindings.check.scopes import Misplaced, scopes_of
 from isolith_bindings.check.source import NotParsed, parse
 from isolith_bindings.check.state import State
 from isolith_bindings.check.statements import Statements
@@ -57,6 +57,8 @@ def check(text: str, connectors: Mapping[str, Connector], *, settled: bool = Fal
 
 def _look(tree: ast.Module, text: str, toolbox: Toolbox) -> Report:
     scopes = scopes_of(tree)
+    if scopes.misplaced is not None:
+        return _never_run(scopes.misplaced, text)
     synchronous = not scopes.waits and not runs_a_call(tree, text)
     state = State(toolbox, scopes, Places(text), synchronous)
     Statements(state).script(tree)
@@ -66,6 +68,12 @@ def _look(tree: ast.Module, text: str, toolbox: Toolbox) -> Report:
     ordered = sorted(findings.values(), key=lambda finding: (finding.line, finding.column))
     fatal = findings[id(certain[0])] if certain else None
     return Report(tuple(dict.fromkeys(ordered)), fatal, synchronous=synchronous)
+
+
+def _never_run(found: Misplaced, text: str) -> Report:
+    line, column = Places(text).of(found.node)
+    finding = Finding("syntax", found.message, line, column, found.hint, certain=True)
+    return Report((finding,), finding)
 
 
 def _finding(draft: Draft, state: State) -> Finding:

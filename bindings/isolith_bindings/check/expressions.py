@@ -48,6 +48,7 @@ class Expressions:
         self.run = run
         self.calls = Calls(self)
         self.binding = Binding(self)
+        self.keys = set[ast.Name]()
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression is, having noted what is wrong in it."""
@@ -109,6 +110,7 @@ class Expressions:
                 own += home.bound
                 home = home.outer
             hint = surroundings.name_hint(name, own, toolbox.connectors, toolbox.meant(name))
+            hint = surroundings.key_hint(name) if node in self.keys else hint
             self.state.say("exception", node, f"NameError: name {name!r} is not defined", hint)
         return UNKNOWN
 
@@ -139,6 +141,8 @@ class Expressions:
                 self.state.missing(node, toolbox.missing(name))
             return ConnectorRef(found) if found else UNKNOWN
         if isinstance(owner, ConnectorRef):
+            if owner.module and not toolbox.index(owner.name).spells(name):
+                return Named(f"{owner.module}.{name}")
             owner = MethodRef(owner.name, "")
         if not isinstance(owner, MethodRef) or owner.variant:
             return UNKNOWN
@@ -240,6 +244,7 @@ class Expressions:
 
     def mapping(self, node: ast.Dict, scope: Scope) -> Value:
         """A dict; `**x` in it has to be a mapping."""
+        self.keys.update(key for key in node.keys if isinstance(key, ast.Name))
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 self.used(value, scope)

@@ -47,7 +47,7 @@ class Places:
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
 
-    def of(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+    def of(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
         """Line and column, from 1, where CPython says that an expression failed."""
         line, offset = _failing(node)
         text = self._lines[line - 1] if 0 < line <= len(self._lines) else ""
@@ -55,7 +55,7 @@ class Places:
         return line, before + 1
 
 
-def _failing(node: ast.expr | ast.stmt) -> tuple[int, int]:
+def _failing(node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
     """Of an attribute that stands on a later line than its object, CPython names the line of the attribute."""
     function: ast.AST = getattr(node, "func", node)
     name = getattr(function, "attr", None)

@@ -32,6 +32,8 @@ class Imports:
         name = alias.asname or alias.name.partition(".")[0]
         if alias.name == "tools":
             return name, Tools()
+        if self.has_module(alias.name):
+            return name, self.namesake(alias)
         path = alias.name.removeprefix("tools.")
         first = path.partition(".")[0]
         if first in self.state.toolbox.connectors:
@@ -41,6 +43,21 @@ class Imports:
             return name, UNKNOWN
         self.importable(alias.name, node)
         return name, Named(alias.name if alias.asname else name)
+
+    def has_module(self, path: str) -> bool:
+        """Whether a connector and a module of Python's own are both meant by it."""
+        first = path.partition(".")[0]
+        return first in self.state.toolbox.connectors and surroundings.is_namesake(first)
+
+    def namesake(self, alias: ast.alias) -> Value:
+        """What `import MODULE` binds where a connector has the module's name: both of them."""
+        first, _, rest = alias.name.partition(".")
+        return self.either(alias.name) if rest and alias.asname else ConnectorRef(first, module=first)
+
+    def either(self, path: str) -> Value:
+        """What is found under a path: the connector's, where it writes it so, else the module's."""
+        first, _, rest = path.partition(".")
+        return MethodRef(first, rest) if self.state.toolbox.index(first).spells(rest) else Named(path)
 
     def plain(self, name: str) -> Value:
         """What `import tools.crm` leaves under the first of its names."""
@@ -54,6 +71,8 @@ class Imports:
         if module == "tools" or self.is_phantom(module, node):
             return [] if alias.name == "*" else [(name, self.connector(alias.name, node))]
         first, _, prefix = module.removeprefix("tools.").partition(".")
+        if self.has_module(module):
+            return [] if alias.name == "*" else [(name, self.either(f"{module}.{alias.name}"))]
         if first in toolbox.connectors or module.startswith("tools."):
             if alias.name == "*":
                 return []

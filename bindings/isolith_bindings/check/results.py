@@ -30,6 +30,8 @@ _OF_AN_ARTIFACT = frozenset({"handle", "mime", "size", "name", "read", "model_du
 
 _ARRAY = frozenset({"array"})
 _OBJECT = frozenset({"object"})
+_STRING = frozenset({"string"})
+_NUMBERS = frozenset({"integer", "number", "boolean"})
 _JAVASCRIPT = frozenset({"length", "push", "map", "filter", "forEach", "includes"})
 _FOR_LISTS = "this is Python: len(x), x.append(y), [f(y) for y in x], y in x"
 
@@ -88,7 +90,18 @@ def item(result: Result, key: object) -> Wrong | Value:
         return _element(result) if isinstance(key, int) else UNKNOWN
     if types == _OBJECT and isinstance(key, str):
         return _member(result, key)
-    return UNKNOWN
+    return _of_a_scalar(types, key) or UNKNOWN
+
+
+def _of_a_scalar(types: frozenset[str], key: object) -> Wrong | None:
+    if types == _STRING and isinstance(key, str):
+        message = "TypeError: string indices must be integers, not 'str'"
+        return Wrong(message, "this is a text: use it as it is, or json.loads(x) where it holds JSON", certain=False)
+    if len(types) == 1 and types <= _NUMBERS:
+        [kind] = types
+        message = f"TypeError: {_PYTHON[kind].__name__!r} object is not subscriptable"
+        return Wrong(message, "this is a single value: use it as it is", certain=False)
+    return None
 
 
 def _member(result: Result, key: str) -> Wrong | Value:

@@ -35,6 +35,9 @@ class Scope:
     """Names of this scope that something reads."""
     yields: bool = False
     """Whether it is that of a generator, which runs only when it is gone through."""
+    may_wait: bool = True
+    """False for that of a function that is not asynchronous."""
+    is_lambda: bool = False
 
     def find(self, name: str) -> Scope | None:
         """The scope whose name this is; None where the script binds it nowhere that can be seen from here."""
@@ -46,6 +49,15 @@ class Scope:
                 return scope
             scope = scope.outer
         return None
+
+
+@dataclass(frozen=True)
+class Misplaced:
+    """What the parser takes and the compiler of any Python does not, in its words."""
+
+    node: ast.expr | ast.stmt | ast.keyword
+    message: str
+    hint: str | None = None
 
 
 @dataclass
@@ -61,6 +73,8 @@ class Scopes:
     """Keys that the script puts into something; those of a result may be its own."""
     grows: bool = False
     """Whether it puts keys into something that are not written out."""
+    misplaced: Misplaced | None = None
+    """The first thing for which the script is not run at all."""
 
 
 def scopes_of(tree: ast.Module) -> Scopes:
@@ -135,9 +149,22 @@ class _Collector:
             self.bind(node.rest, scope)
         self.inside(node, scope)
 
-    def waits(self, node: ast.AST, scope: Scope) -> None:
+    def waits(self, node: ast.Await | ast.AsyncFor | ast.AsyncWith, scope: Scope) -> None:
         self.scopes.waits = True
+        if not scope.may_wait:
+            self.misplace(Misplaced(node, f"'{_WAITING[type(node)]}' outside async function", _hint(scope)))
         self.inside(node, scope)
+
+    def call(self, node: ast.Call, scope: Scope) -> None:
+        names: set[str] = set()
+        for word in node.keywords:
+            if word.arg in names:
+                self.misplace(Misplaced(word, f"keyword argument repeated: {word.arg}"))
+            names |= {word.arg} if word.arg else set()
+        self.inside(node, scope)
+
+    def misplace(self, found: Misplaced) -> None:
+        self.scopes.misplaced = self.scopes.misplaced or found
 
     def subscript(self, node: ast.Subscript, scope: Scope) -> None:
         if not isinstance(node.ctx, ast.Load):
@@ -169,6 +196,8 @@ class _Collector:
 
     def function(self, node: FunctionNode | ast.Lambda, scope: Scope) -> None:
         inner = self.inner(node, "function", scope)
+        inner.may_wait = isinstance(node, ast.AsyncFunctionDef)
+        inner.is_lambda = isinstance(node, ast.Lambda)
         a = node.args
         for argument in [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]:
             if argument is not None:
@@ -209,6 +238,16 @@ class _Collector:
         return made
 
 
+_WAITING = {ast.Await: "await", ast.AsyncFor: "async for", ast.AsyncWith: "async with"}
+
+
+def _hint(scope: Scope) -> str:
+    """As the guest has it."""
+    if scope.is_lambda:
+        return "a lambda cannot await: write an `async def`, and `await` what it gives"
+    return "write `async def` for a function that awaits, and `await` it where it is called"
+
+
 _VISITS: dict[type[ast.AST], Callable[[_Collector, Any, Scope], None]] = {
     ast.Name: _Collector.name,
     ast.Constant: _Collector.nothing,
@@ -231,6 +270,7 @@ _VISITS: dict[type[ast.AST], Callable[[_Collector, Any, Scope], None]] = {
     ast.MatchAs: _Collector.captured,
     ast.MatchStar: _Collector.captured,
     ast.MatchMapping: _Collector.rest,
+    ast.Call: _Collector.call,
     ast.Await: _Collector.waits,
     ast.AsyncFor: _Collector.waits,
     ast.AsyncWith: _Collector.waits,

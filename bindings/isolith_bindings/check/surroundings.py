@@ -46,6 +46,11 @@ ABSENT = {
     "multiprocessing": "there are no processes here: call a connector",
 }
 """Modules that models try and that are refused with a reason."""
+_NOT_THERE = frozenset(
+    "ctypes dbm curses readline termios tty pty tkinter turtle turtledemo idlelib webbrowser antigravity grp pwd "  # noqa: SIM905
+    "msvcrt nt winreg winsound resource syslog pydoc_data this isolith_runtime".split()
+)
+"""Those of Python's own that no script has, either."""
 
 _ELSEWHERE = {
     "console": "use print(...)",
@@ -80,6 +85,16 @@ def is_there(module: str) -> bool:
     if module in ABSENT or top in ABSENT:
         return False
     return top in sys.stdlib_module_names or top in _NEWER_MODULES or top.startswith("_")
+
+
+def is_namesake(connector: str) -> bool:
+    """Whether a connector is called like a module that a script could import."""
+    return not connector.startswith("_") and connector not in _NOT_THERE and is_there(connector)
+
+
+def key_hint(name: str) -> str:
+    """What to write for a name that nothing binds and that is a key of a dict."""
+    return f"a key of a dict that is text stands in quotes: {{{name!r}: ...}}"
 
 
 def import_failure(module: str) -> str:
@@ -117,4 +132,6 @@ def name_hint(name: str, own: Iterable[str], connectors: Iterable[str], meant: I
 
 def _and_connectors(hint: str, connectors: Iterable[str]) -> str | None:
     names = ", ".join(sorted(connectors)[:_MAX_LISTED])
+    if names and hint.endswith("?"):
+        return f"{hint} The connectors of this run: {names}"
     return "; ".join(filter(None, [hint, names and f"the connectors of this run: {names}"])) or None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from isolith_bindings import names
 from isolith_bindings.availability import may_change, why_absent
+from isolith_bindings.check.surroundings import is_namesake
 from isolith_bindings.closest import closest
 from isolith_bindings.offering import Offering, guest_fold, offering
 
@@ -69,6 +70,10 @@ class Index:
             return path
         return self.exact.get(path) or self.folded.get(guest_fold(path)) or None
 
+    def spells(self, path: str) -> bool:
+        """Whether a method is written in exactly this way, or a dotted name begins so."""
+        return path in self.exact or any(name.startswith(f"{path}.") for name in self.methods)
+
     def is_ambiguous(self, path: str) -> bool:
         """Whether several methods are spelt like this."""
         return path not in self.exact and self.folded.get(guest_fold(path)) == ""
@@ -90,6 +95,8 @@ class Index:
             hint = f"did you mean {_either(f'{self.name}.{name}' for name in close)}?"
         else:
             hint = f"its methods: {', '.join(sorted(self.methods)[:_MAX_LISTED]) or 'none'}"
+            if is_namesake(self.name):
+                hint = f"here `{self.name}` is a connector; write `import {self.name}` for the module; {hint}"
         message = f"{self.name} has no method {path!r}"
         return Missing(message, hint, f"{self.name}.{path}", certain=not self.changing)
 

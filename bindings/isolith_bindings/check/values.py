@@ -24,9 +24,10 @@ class Tools:
 
 @dataclass(frozen=True)
 class ConnectorRef:
-    """A connector, by its name."""
+    """A connector, by its name; `module` where a module of Python's own was imported by that name: it is behind it."""
 
     name: str
+    module: str = ""
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,17 @@ async def test_the_guest_is_looked_for_only_where_it_is_to_be_asked() -> None:
         assert len(looked) == times
 
 
+async def test_what_parses_and_does_not_compile_is_an_error_whatever_the_guest_s_parser_says() -> None:
+    async def parses(_text: str) -> Place | None:
+        return None
+
+    found = await checked("def load():\n    return await crm.list_contacts()\nload()", parses)
+    [error] = found.errors
+    assert (error.kind, error.line, error.message) == ("syntax", 2, "'await' outside async function")
+    assert error.hint is not None
+    assert error.hint.startswith("write `async def`")
+
+
 @pytest.mark.parametrize("script", scripts("broken"), ids=lambda script: script.name)
 async def test_each_broken_script_of_the_corpus_is_told(script: Script) -> None:
     found = await checked(script.text)
