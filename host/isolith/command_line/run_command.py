@@ -50,7 +50,7 @@ class Form(StrEnum):
 @guarded
 @kept_journal.journalled
 def run(  # noqa: PLR0913 - one parameter a flag
-    script: Annotated[str | None, typer.Argument(help="The script: a file, or - for stdin.")] = None,
+    script: Annotated[str | None, typer.Argument(metavar="SCRIPT", help="The script: a file, or - for stdin.")] = None,
     *,
     code: Annotated[str | None, typer.Option("-c", metavar="CODE", help="The script itself.")] = None,
     specs: Connect = None,

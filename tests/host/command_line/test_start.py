@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import atexit
 import gc
+import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -41,3 +43,8 @@ def test_a_check_has_its_type_checker_get_ready_meanwhile(
 def test_a_configuration_of_the_environment_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ISOLITH_CONFIG", "isolith.toml")
     assert start.will_check(["check", "s.py"])
+
+
+def test_the_package_is_the_command() -> None:
+    told = subprocess.run([sys.executable, "-m", "isolith", "--version"], capture_output=True, text=True, check=True)
+    assert told.stdout == f"isolith {version('isolith')}\n"
