@@ -10,7 +10,7 @@ import re
 from itertools import accumulate
 
 from isolith_runtime.errors import ProtocolError
-from isolith_runtime.guest.codec import MAX_CONTAINERS, MAX_DEPTH, MAX_TEXT_DEPTH
+from isolith_runtime.guest.codec import MAX_CONTAINERS, MAX_DEPTH, MAX_NODES, MAX_TEXT_DEPTH
 
 _MOST = 2 * MAX_CONTAINERS
 """In one batch: a value, and what was queued before it."""
@@ -24,19 +24,21 @@ for _bracket, _step in ((b"[", 1), (b"{", 1), (b"]", -1), (b"}", -1)):
     _STEPS[_bracket[0]] = _step
 
 
-def check(batch: bytes) -> int:
-    """How deep it is nested at most. Raises ProtocolError for text that is not worth reading."""
+def check(batch: bytes) -> bool:
+    """Raises ProtocolError for text that is not worth reading; whether a value may be more than an encoder takes."""
     if (b"\\ud" in batch or b"\\uD" in batch) and _SURROGATE.search(batch):
         raise ProtocolError("a batch holds text that may not be Unicode")
-    if (openings := _openings(batch)) <= MAX_DEPTH:
-        return openings  # at most so many are open together
+    many = batch.count(b",") > MAX_NODES
+    if _openings(batch) <= MAX_DEPTH:
+        return many  # at most so many are open together
     brackets = _brackets(batch)
-    if _openings(brackets) > _MOST:
+    openings = _openings(brackets)
+    if openings > _MOST:
         raise ProtocolError(f"a batch of more than {_MOST:,} lists and mappings")
     deepest = max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
     if deepest > MAX_TEXT_DEPTH:
         raise ProtocolError(f"a batch that is nested more than {MAX_TEXT_DEPTH} deep")
-    return deepest
+    return many or deepest > MAX_DEPTH or openings > MAX_CONTAINERS
 
 
 def _brackets(batch: bytes) -> bytes:

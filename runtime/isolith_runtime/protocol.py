@@ -122,7 +122,7 @@ Frame = Call | Cancel | Log | Emit | Progress | Warn | Parked | Result | Failure
 
 def parse(batch: bytes) -> list[Frame]:
     """The frames of a batch. Raises ProtocolError for anything no guest of ours sends."""
-    depth = json_bounds.check(batch)
+    is_much = json_bounds.check(batch)
     try:
         items = codec.loads(batch)
     except (codec.Malformed, UnicodeDecodeError):
@@ -132,8 +132,8 @@ def parse(batch: bytes) -> list[Frame]:
     frames = cast("list[object]", items)
     if len(frames) > MAX_FRAMES:
         raise ProtocolError(f"a batch of more than {MAX_FRAMES:,} frames")
-    if depth > codec.MAX_DEPTH:
-        _refuse_too_deep(frames)
+    if is_much:
+        _refuse_too_much(frames)
     found = [_frame(item, len(batch)) for item in frames]
     if len(batch) < _LIGHT:
         return found
@@ -141,7 +141,7 @@ def parse(batch: bytes) -> list[Frame]:
     return [replace(frame, weight=share) if isinstance(frame, (Call, Emit)) else frame for frame in found]
 
 
-def _refuse_too_deep(frames: list[object]) -> None:
+def _refuse_too_much(frames: list[object]) -> None:
     """What no encoder of ours writes could not be written again either. Text has two levels for one of some values."""
     try:
         for frame in frames:

@@ -273,10 +273,18 @@ def nested(noise: str, levels: int) -> object:
     return value
 
 
+VAST = {
+    "too deep": nested("", 120),
+    "too many items": [1] * (codec.MAX_NODES + 1),
+    "too many lists": [[[] for _ in range(1000)] for _ in range(codec.MAX_CONTAINERS // 1000)],
+}
+
+
+@pytest.mark.parametrize("vast", VAST)
 @pytest.mark.parametrize("place", ["call", "log", "emit", "result", "failure"])
-def test_a_value_that_could_not_be_written_again_crosses_nowhere(place: str) -> None:
-    """Its run ended as a bug of ours: the log and the calls write what they were given."""
-    deep = {"a": nested("", 120)}
+def test_a_value_that_could_not_be_written_again_crosses_nowhere(place: str, vast: str) -> None:
+    """Its run ended as a bug of ours: the log, the calls and the journal write what they were given."""
+    deep = {"a": VAST[vast]}
     frames: dict[str, list[object]] = {
         "call": ["call", 1, "crm", "get", deep, 1],
         "log": ["log", "info", "text", deep, 1],
