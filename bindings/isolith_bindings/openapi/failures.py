@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from isolith_bindings.egress import rate_limit
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.media import kind
+from isolith_bindings.openapi.tree import is_list
 from isolith_bindings.secrets import LONGEST_SECRET, redact
 
 if TYPE_CHECKING:
@@ -101,8 +102,8 @@ def _said(body: object, depth: int = 0) -> str:
     if isinstance(body, str):
         text = " ".join(body.split())
         return "" if text.startswith("<") else text[:MAX_SAID]
-    if isinstance(body, list) and depth < 3:
-        found = [said for each in cast("list[object]", body)[:_SHOWN] if (said := _said(each, depth + 1))]
+    if is_list(body) and depth < 3:
+        found = [said for each in body[:_SHOWN] if (said := _said(each, depth + 1))]
         more = f"; and {len(body) - _SHOWN} more" if len(body) > _SHOWN and found else ""
         return "; ".join(dict.fromkeys(found))[:MAX_SAID] + more
     if not isinstance(body, Mapping) or depth > 2:
@@ -114,13 +115,13 @@ def _said(body: object, depth: int = 0) -> str:
 
 def _place(steps: object) -> str:
     """Where FastAPI says that something is wrong."""
-    parts = [str(step) for step in cast("list[object]", steps)] if isinstance(steps, list) else []
+    parts = [str(step) for step in steps] if is_list(steps) else []
     return f"{'.'.join(parts)[:MAX_SAID]}: " if parts else ""
 
 
 def _by_field(fields: Mapping[str, object], depth: int) -> str:
     """What Django and Rails say: what is wrong, as texts under the name of each field."""
-    listed = {name: each for name, each in fields.items() if isinstance(each, list) and each}
+    listed = {name: each for name, each in fields.items() if is_list(each) and each}
     told = [f"{name}: {said}" for name, each in list(listed.items())[:_SHOWN] if (said := _said(each, depth + 1))]
     more = f"; and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN and told else ""
     return "; ".join(told)[:MAX_SAID] + more

@@ -131,7 +131,7 @@ def _read(node: Node, location: Location, styles: tuple[Style, ...], schemas: Sc
             f"the parameter at {node.where} has `style: {style}`: in a {location}, {_listed(styles)} are known"
         )
     if told.get("allowEmptyValue") is True and location == "query":
-        schema = {"anyOf": [schema, {"const": ""}]}
+        schema = cast("Schema", {"anyOf": [schema, {"const": ""}]})
     explode = told.get("explode", style in {"form", "cookie", "deepObject"})
     parameter = Parameter(
         argument="",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 import yaml
 
@@ -167,17 +167,23 @@ def _float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
     return float(str(loader.construct_scalar(node)).lower().replace(".inf", "inf").replace(".nan", "nan"))
 
 
+def _keys(node: yaml.MappingNode) -> list[str]:
+    own = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
+    return [str(cast("object", key.value)) for key, _ in own if isinstance(key, yaml.ScalarNode)]
+
+
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> Iterator[Tree]:
     """A mapping whose keys are the text that was written: `200:` is "200"."""
     tree: Tree = {}
     yield tree
     # Before it takes in what is merged into it, which its own keys replace.
-    loader.repeated.extend(_twice(str(key.value) for key, _ in node.value if isinstance(key, yaml.ScalarNode)))
+    loader.repeated.extend(_twice(_keys(node)))
     loader.flatten_mapping(node)
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
             raise yaml.constructor.ConstructorError(None, None, "a key is no text", key.start_mark)
-        tree[str(loader.construct_scalar(key))] = loader.construct_object(value, deep=False)
+        name: object = loader.construct_scalar(key)
+        tree[str(name)] = loader.construct_object(value, deep=False)
 
 
 _TAGS = ("null", "bool", "str", "seq")

@@ -122,7 +122,7 @@ class Judge:
         if isinstance(value, bytes):
             return
         whole = {**schema, "components": self._document.get("components", {})} if isinstance(schema, dict) else schema
-        for error in Draft202012Validator(whole).iter_errors(value):
+        for error in Draft202012Validator(whole).iter_errors(cast("Any", value)):
             yield f"{what}: {error.message}"
 
     def _meant(self, schema: Any) -> Any:  # noqa: ANN401 - JSON
