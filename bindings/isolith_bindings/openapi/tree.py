@@ -182,8 +182,8 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> Iterator[Tree]:
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
             raise yaml.constructor.ConstructorError(None, None, "a key is no text", key.start_mark)
-        name: object = loader.construct_scalar(key)
-        tree[str(name)] = loader.construct_object(value, deep=False)
+        name = str(cast("object", loader.construct_scalar(key)))
+        tree[name] = loader.construct_object(value, deep=False)
 
 
 _TAGS = ("null", "bool", "str", "seq")
