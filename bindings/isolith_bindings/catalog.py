@@ -72,7 +72,7 @@ class Catalog:
             if other is not connector:
                 raise NameCollision(
                     f"two connectors are called `{connector.name}`: {other!r} and {connector!r}. "
-                    "Give one of them another name"
+                    'Give one of them another name: of functions, as_connector(FUNCTIONS, "NAME")'
                 )
         self._targets = Targets(self.connectors)
 

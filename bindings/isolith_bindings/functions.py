@@ -49,7 +49,7 @@ def connector(name: C | str | None = None, *, description: str | None = None) ->
 
     def mark(cls: C) -> C:
         if not isinstance(cast("object", cls), type):
-            raise BindError("@connector marks a class; for an instance, a module or functions there is as_connector")
+            raise BindError('@connector marks a class; for others write as_connector(FUNCTIONS, "NAME")')
         label = _Label(connector_name(from_class_name(cls.__name__) if given is None else given), description)
         setattr(cls, _CONNECTOR, label)
         return cls

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from isolith.run.execution import Execution
     from isolith_bindings.connector import CallContext
     from isolith_bindings.errors import CallError
-    from isolith_bindings.functions import connector, method
+    from isolith_bindings.functions import as_connector, connector, method
     from isolith_bindings.mcp.connector import McpServer
     from isolith_bindings.mcp.descriptions import HttpServer, SseServer, StdioServer
     from isolith_bindings.mcp.scopes import Sharing
@@ -56,6 +56,7 @@ __all__ = [
     "StdioServer",
     "Usage",
     "UsageError",
+    "as_connector",
     "connector",
     "method",
 ]
@@ -91,6 +92,7 @@ _HOME = {
     "StdioServer": "isolith_bindings.mcp.descriptions",
     "Usage": "isolith.outcome",
     "UsageError": "isolith.errors",
+    "as_connector": "isolith_bindings.functions",
     "connector": "isolith_bindings.functions",
     "method": "isolith_bindings.functions",
 }

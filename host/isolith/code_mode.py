@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from isolith.approvals.grants import Grants
 from isolith.approvals.linking import Links, key_of_links
-from isolith.budgets import Budgets, HostPolicy
+from isolith.budgets import Budgets
 from isolith.durable.durability import Durable
 from isolith.durable.durable_runs import Doors, DurableRuns
 from isolith.durable.handing_over import hand_over
@@ -23,9 +23,10 @@ from isolith.durable.tending import tend
 from isolith.errors import UsageError
 from isolith.idle_rules import IdleRules
 from isolith.journal.owners import Owner
-from isolith.options import connectors_given, policy_given
+from isolith.options import ceilings_given, check_options, connectors_given, policy_given
 from isolith.run import gradual
 from isolith.run.execution import Execution
+from isolith.run.latest_artifacts import LatestArtifacts
 from isolith.run.order import Order
 from isolith.run.readiness import PATIENCE_S, may_ask, wait_ready
 from isolith.run.result_type import ResultTypes
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from isolith.approvals.linking import Key
     from isolith.approvals.terms import GrantTerms
+    from isolith.budgets import HostPolicy
     from isolith.calling.questions import Questions
     from isolith.durable.history import History
     from isolith.durable.reverts import Revert
@@ -93,6 +95,7 @@ class CodeMode:
         warm: bool = False,
         link_key: Key | None = None,
     ) -> None:
+        check_options(check=check, types=types, questions=questions, origin=origin, journal=journal)
         self._questions: Questions | None = questions
         self.policy = policy_given(policy)
         self.connectors: list[Connector] = connectors_given(connectors, self.policy)
@@ -110,15 +113,18 @@ class CodeMode:
         self._check: CheckMode = check
         self._types: Types = types
         type_checker(types)  # one that is named is there
-        self.ceilings = ceilings or HostPolicy()
+        self.ceilings = ceilings_given(ceilings)
         self._home = home
         self._declared = DeclaredReverts(self.catalog, reverts)
         self._idle_rules = IdleRules(self.policy, self.catalog)
         self._running: set[Execution] = set()
         self._result_types = ResultTypes()
         self._begun: list[Callable[[Execution], object]] = []
+        self._latest = LatestArtifacts(self._journals.open)
+        self._closed = False
 
     async def __aenter__(self) -> Self:
+        self._closed = False
         await asyncio.gather(*(connector.start() for connector in self.connectors))
         self.catalog.follow()
         self._declared.look()
@@ -148,6 +154,12 @@ class CodeMode:
         await gradual.left()
         await asyncio.gather(*(connector.aclose() for connector in self.connectors))
         await self._journals.close()
+        self._latest.clear()
+        self._closed = True
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise UsageError("this CodeMode is closed, and its connectors with it: use it within its `async with`")
 
     async def leave(self, grace_s: float) -> None:
         """Before `aclose`: let runs go on for some time, then leave what is journalled to whoever has the journal."""
@@ -178,7 +190,8 @@ class CodeMode:
         return self._origin
 
     async def runs(self) -> DurableRuns:
-        """The runs of the journal: what waits for people, and what can be gone on with."""
+        """The runs of the journal: what waits for people, and what can be gone on with. UsageError once closed."""
+        self._refuse_closed()
         doors = Doors(self._go_on, self._find, self._supply, Undoer(self.catalog, self._declared.reverts), self._let_go)
         return DurableRuns(await self._journals.open(), doors, self._owner.name)
 
@@ -236,6 +249,7 @@ class CodeMode:
 
         `execution_id`: a new one, where the caller has to know it before; unguessable, for whoever has it may ask.
         """
+        self._refuse_closed()
         granted, warnings = self.ceilings.clamp(budgets or Budgets())
         durable = self._durable()
         wanted = self._result_types.wanted(result_type, may_wait=durable is not None, elsewhere=self._journals.given)
@@ -267,8 +281,21 @@ class CodeMode:
         for begun in self._begun:
             begun(execution)
         self._running.add(execution)
-        execution.when_done(lambda: self._running.discard(execution))
+        execution.when_done(partial(self._has_ended, execution))
         return execution
+
+    def _has_ended(self, execution: Execution) -> None:
+        self._running.discard(execution)
+        self._latest.keep(execution)
+
+    async def artifact(self, execution_id: str, handle: str) -> bytes:
+        """The bytes under a handle of `outcome.artifacts`, while the run is under way and after its end.
+
+        A run that is journalled has them there; of others the latest are kept until this is closed, 64 MiB in all.
+        Raises UnknownEntry.
+        """
+        self._refuse_closed()
+        return await self._latest.read(self._find(execution_id), execution_id, handle)
 
     def _durable(self) -> Durable | None:
         """Where a new run is journalled: where there is a journal, and where it may have to wait for a person."""

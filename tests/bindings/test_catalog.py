@@ -90,7 +90,8 @@ def test_two_connectors_of_one_name() -> None:
     with pytest.raises(NameCollision) as caught:
         Catalog([CRM, other])
     assert str(caught.value) == (
-        f"two connectors are called `crm`: {CRM!r} and {other!r}. Give one of them another name"
+        f"two connectors are called `crm`: {CRM!r} and {other!r}. Give one of them another name: "
+        'of functions, as_connector(FUNCTIONS, "NAME")'
     )
     assert repr(CRM) == "<connector crm from a list of functions>"
 

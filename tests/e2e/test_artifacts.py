@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from isolith import Budgets, CodeMode, connector, method
 from isolith.durable.dry_replay import dry_replay
+from isolith.journal.errors import UnknownEntry
+from isolith.run import latest_artifacts
 from isolith_bindings.connector import ArtifactRef, CallContext
 from isolith_runtime.guest.artifact import Artifact
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.anyio
 
@@ -121,7 +125,7 @@ async def test_a_result_that_became_an_artifact_is_told_with_its_line_and_what_s
             """Waits for a person."""
 
     script = (
-        'a = await tracker.big(n=10)\nx = await tracker.big(n=3000)\nawait tracker.close()\n[len(x), x["preview"][:3]]'
+        "a = await tracker.big(n=10)\nx = await tracker.big(n=3000)\nawait tracker.close()\n[len(x), type(x).__name__]"
     )
     async with CodeMode(connectors=[Tracker]) as code_mode:
         paused = await code_mode.execute(script, budgets=Budgets(result_bytes=1000))
@@ -138,5 +142,29 @@ async def test_a_result_that_became_an_artifact_is_told_with_its_line_and_what_s
             "tracker.big answered 3,002 bytes, more than `result_bytes` (1,000): the script was given {artifact, truncated, preview} in "
             "place of it"
         )
-    assert woken.value == [3, '"xx']
+    assert woken.value == [3, "dict"]
     assert [warning.line for warning in loop.warnings if warning.kind == "invalid_result"] == [2]
+
+
+@pytest.mark.parametrize("kept", ["a journal", "this process"])
+async def test_an_artifact_is_read_after_its_run_has_ended(tmp_path: Path, kept: str) -> None:
+    async with CodeMode([Camera], journal=tmp_path / "j.db" if kept == "a journal" else None) as code_mode:
+        outcome = await code_mode.execute("await camera.take()")
+        [record] = outcome.artifacts
+        assert await code_mode.artifact(outcome.execution_id, record.handle) == PICTURE
+        cut = await code_mode.execute("list(range(5000))", budgets=Budgets(value_tokens=100))
+        [value] = cut.artifacts
+        assert json.loads(await code_mode.artifact(cut.execution_id, value.handle)) == [*range(5000)]
+        for execution_id, handle in ((outcome.execution_id, value.handle), ("none", record.handle)):
+            with pytest.raises(UnknownEntry, match="has no artifact"):
+                await code_mode.artifact(execution_id, handle)
+
+
+async def test_of_runs_without_a_journal_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(latest_artifacts, "MAX_KEPT", 2 * len(PICTURE))
+    async with CodeMode([Camera]) as code_mode:
+        made = [await code_mode.execute("await camera.take()") for _ in range(3)]
+        for outcome in made[1:]:
+            assert await code_mode.artifact(outcome.execution_id, outcome.artifacts[0].handle) == PICTURE
+        with pytest.raises(UnknownEntry):
+            await code_mode.artifact(made[0].execution_id, made[0].artifacts[0].handle)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from pydantic import BaseModel
 
-from isolith import BudgetError, Budgets, CodeMode, UsageError
+from isolith import BudgetError, Budgets, CodeMode, HostPolicy, UsageError, as_connector
 from isolith_bindings.errors import BindError, NameCollision
 from isolith_bindings.testing import RecordingConnector
 
@@ -157,3 +157,40 @@ async def test_closing_twice_is_closing_once() -> None:
     await code_mode.aclose()
     await code_mode.aclose()
     assert (await execution.outcome()).status == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ceilings": Budgets()}, "`ceilings` takes a `HostPolicy`.*write `ceilings=HostPolicy"),
+        ({"check": "x"}, "`check` is one of `off`, `warn`, `strict`, not 'x'"),
+        ({"types": "x"}, "`types` is one of `auto`, `ty`, `pyright`, `mypy`, `off`, not 'x'"),
+        ({"questions": "ask"}, "`questions` takes `pause`, or a function"),
+        ({"origin": "crm"}, "`origin` takes JSON text"),
+        ({"journal": 5}, "`journal` takes a file"),
+        ({"journal": "/nonexist/dir/j.db"}, "`journal`: the folder `/nonexist/dir` is not there"),
+    ],
+)
+def test_an_option_that_is_not_what_it_has_to_be_is_named_with_what_it_takes(
+    options: dict[str, object], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        CodeMode(**options)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+
+
+async def test_what_is_closed_runs_nothing_until_it_is_opened_again() -> None:
+    code_mode = CodeMode(ceilings=HostPolicy())
+    async with code_mode:
+        assert (await code_mode.execute("1")).value == 1
+    with pytest.raises(UsageError, match="this CodeMode is closed"):
+        await code_mode.execute("1")
+    with pytest.raises(UsageError, match="this CodeMode is closed"):
+        await code_mode.approve("execution", "call")
+    assert await asyncio.to_thread(code_mode.execute_sync, "2") is not None
+
+
+async def test_lists_of_functions_have_names_where_there_are_several() -> None:
+    with pytest.raises(NameCollision, match=r'as_connector\(FUNCTIONS, "NAME"\)'):
+        CodeMode([[add], [add]])
+    code_mode = CodeMode([as_connector([add], "mathx"), [add]])
+    assert (await code_mode.execute("mathx.add(a=1) + functions.add(a=2)")).value == 5

@@ -54,7 +54,7 @@ class Files:
 
     def keep(self, execution: Execution, outcome: Outcome) -> None:
         """Keep what an execution has made, as long as there is room."""
-        found = {record.handle: execution.kept(record.handle) for record in outcome.artifacts}
+        found = {record.handle: execution.artifacts.kept(record.handle) for record in outcome.artifacts}
         if not found:
             return
         self._kept[execution.execution_id] = found

@@ -19,7 +19,7 @@ from isolith.internal import identified, internal_error
 from isolith.outcome import Diagnostic, Outcome, PendingCall, Usage
 from isolith.run import ending, gradual
 from isolith.run.allowance import Allowance
-from isolith.run.artifacts import Artifact, ArtifactStore
+from isolith.run.artifacts import ArtifactStore
 from isolith.run.checking import Checking
 from isolith.run.given import Unfit, size_of
 from isolith.run.host_services import HostServices
@@ -121,9 +121,10 @@ class Execution:
         self._durability.decided(self._desk, decided)
         return True
 
-    def kept(self, handle: str) -> Artifact:
-        """One of its artifacts, with its content where that is: a long answer is a file. Raises KeyError."""
-        return self._artifacts.kept(handle)
+    @property
+    def artifacts(self) -> ArtifactStore:
+        """All that it keeps."""
+        return self._artifacts
 
     @property
     def order(self) -> Order:

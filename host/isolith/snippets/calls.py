@@ -197,7 +197,7 @@ class _Handed(ArtifactStore):
         if self._within is None:
             raise CallError("invalid_result", f"the artifact `{handle:.60}` is not there any more")
         try:
-            kept = self._within.kept(handle)
+            kept = self._within.artifacts.kept(handle)
         except KeyError as error:
             raise CallError("invalid_result", f"there is no artifact `{handle:.60}`") from error
         return self._context.artifacts.keep(kept.content, mime=kept.record.mime, name=kept.record.name)
