@@ -12,7 +12,7 @@ from itertools import accumulate
 from isolith_runtime.errors import ProtocolError
 from isolith_runtime.guest.codec import MAX_CONTAINERS, MAX_DEPTH, MAX_NODES, MAX_TEXT_DEPTH
 
-_MOST = 2 * MAX_CONTAINERS
+MOST = 2 * MAX_CONTAINERS
 """In one batch: a value, and what was queued before it."""
 
 _TEXT = re.compile(rb'"[^"]*+"')
@@ -33,8 +33,8 @@ def check(batch: bytes) -> bool:
         return many  # at most so many are open together
     brackets = _brackets(batch)
     openings = _openings(brackets)
-    if openings > _MOST:
-        raise ProtocolError(f"a batch of more than {_MOST:,} lists and mappings")
+    if openings > MOST:
+        raise ProtocolError(f"a batch of more than {MOST:,} lists and mappings")
     deepest = max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
     if deepest > MAX_TEXT_DEPTH:
         raise ProtocolError(f"a batch that is nested more than {MAX_TEXT_DEPTH} deep")
