@@ -7,9 +7,12 @@ import re
 from typing import TYPE_CHECKING
 
 from isolith.configuration.credential_entries import as_credential
+from isolith.configuration.variables import Unanswered
 from isolith.errors import ConnectError, UsageError
 from isolith.folders import cache_folder
+from isolith.run.readiness import Absent
 from isolith_bindings.errors import BindError
+from isolith_bindings.names import connector_name
 from isolith_bindings.secrets import Secret
 
 if TYPE_CHECKING:
@@ -32,7 +35,17 @@ def from_source(source: str, name: str | None = None) -> Connector:
 
 
 def from_entry(name: str, entry: ConnectorEntry, variables: Variables) -> Connector:
-    """The one of a configuration file. Raises ConnectError."""
+    """The one of a configuration file. Raises ConnectError.
+
+    One that wants a variable which is not set is not there, and the others of the file are.
+    """
+    try:
+        return _from_entry(name, entry, variables)
+    except Unanswered as error:
+        return Absent(connector_name(name), str(error))
+
+
+def _from_entry(name: str, entry: ConnectorEntry, variables: Variables) -> Connector:
     source = variables.text(entry.openapi or "")
     source = source if _ELSEWHERE.match(source) else str(variables.workspace / source)
 
@@ -70,5 +83,7 @@ def _made(source: str, make: Callable[[type[OpenApi]], OpenApi]) -> Connector:
 
     try:
         return make(OpenApi)
+    except Unanswered:
+        raise
     except (BindError, UsageError) as error:
         raise ConnectError(f"`{source}`: {error}") from error

@@ -17,6 +17,7 @@ from isolith.configuration.config import read_config
 from isolith.configuration.connect import anchored, connect, connect_config
 from isolith.configuration.connect_mcp import Person
 from isolith.errors import ConnectError, UsageError
+from isolith_bindings.availability import why_absent
 from isolith_bindings.connector import offered
 from isolith_bindings.errors import CallError
 from isolith_bindings.mcp.connector import McpServer
@@ -283,7 +284,7 @@ def test_where_the_api_is(tmp_path: Path, address: str) -> None:
             'auth = { header = "A", query = "b", value = "tok-3318" }',
             "a key goes into one of `header`, `query` and `cookie`",
         ),
-        ('auth = "${NOT_THERE}"', "NOT_THERE is not set in the environment"),
+        ('auth = "${NOT_THERE:}"', "`${NOT_THERE:}` is no reference"),
         ('auth = "tok-3318"\nauth_by_scheme = { a = "tok-3318" }', "`auth` and `auth_by_scheme` are given: keep one"),
         ('scope = "session"', "`scope` does not go with `openapi`"),
         ("trusted = true", "`trusted` does not go with `openapi`"),
@@ -299,6 +300,17 @@ def test_a_mistake_is_said_without_what_is_secret(tmp_path: Path, text: str, sai
         configured(tmp_path, text)
     assert said in str(caught.value)
     assert "3318" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ['auth = "${NOT_THERE}"', 'server = "https://${NOT_THERE}"'])
+def test_a_variable_that_is_not_set_costs_its_document_alone(tmp_path: Path, text: str) -> None:
+    document(tmp_path, "https://api.test")
+    path = tmp_path / "isolith.toml"
+    other = '[connectors.other]\nopenapi = "shop.json"'
+    path.write_text(f'[connectors.shop]\nopenapi = "openapi.json"\n{text}\n{other}')
+    shop, there = connect_config(read_config(path))
+    assert (shop.name, why_absent(shop)) == ("shop", "`${NOT_THERE}`: NOT_THERE is not set in the environment")
+    assert isinstance(there, OpenApi)
 
 
 def test_an_option_of_a_document_does_not_go_with_a_server(tmp_path: Path) -> None:
