@@ -25,6 +25,18 @@ RUNNING = "was still running when the script ended, and was cancelled"
             "x = crm.hang()\ny = crm.hang()\nawait asyncio.sleep(0)\n1",
             [("cancelled", "crm.hang(...) was never awaited, and was cancelled", line) for line in (1, 2)],
         ),
+        (
+            "await asyncio.sleep(0)\nx = [crm.hang() for _ in range(3)]\ny = [crm.hang() for _ in range(2)]\n1",
+            [
+                ("cancelled", f"{number} calls crm.hang(...) were never awaited, and were cancelled", line)
+                for number, line in ((3, 2), (2, 3))
+            ],
+        ),
+        ("await asyncio.sleep(0)\nt = asyncio.create_task(crm.hang())\n1", [("cancelled", f"crm.hang(...) {ENDED}", 2)]),
+        (
+            "await asyncio.sleep(0)\ng = asyncio.gather(crm.hang(), crm.hang())\n1",
+            [("cancelled", "2 calls crm.hang(...) had not answered when the script ended, and were cancelled", 2)],
+        ),
         ("t = asyncio.create_task(crm.hang())\nawait asyncio.sleep(0.01)\n1", [("cancelled", f"crm.hang(...) {ENDED}", 1)]),
         (
             "async def work():\n    await asyncio.sleep(9)\nt = asyncio.create_task(work())\nawait asyncio.sleep(0)\n1",
@@ -77,6 +89,32 @@ async def test_what_is_left_over_is_reported_by_name_and_line(
         assert "ZeroDivisionError: division by zero" in found[0][1]
     else:
         assert found == warnings
+
+
+@pytest.mark.parametrize(
+    ("script", "warnings"),
+    [
+        (
+            "await asyncio.gather(*[crm.hang() for _ in range(500)])",
+            ["201 calls crm.hang(...) had not answered when the script ended, and were cancelled"],
+        ),
+        (
+            "async def one():\n    return await crm.hang()\nawait asyncio.gather(*[one() for _ in range(500)])",
+            [
+                "201 calls crm.hang(...) had not answered when the script ended, and were cancelled",
+                "201 times task one(...) were still running when the script ended, and were cancelled",
+            ],
+        ),
+        ("await asyncio.sleep(0)\nx = crm.hang()\n1 / 0", [f"crm.hang(...) {ENDED}"]),
+    ],
+)
+async def test_a_script_that_failed_is_not_blamed_for_calls_that_it_had_no_time_to_await(
+    code_mode: CodeMode, script: str, warnings: list[str]
+) -> None:
+    """Past a budget of calls there were a hundred warnings that said so of calls in a gather."""
+    outcome = await code_mode.execute(script)
+    assert outcome.status == "failed"
+    assert [warning.message for warning in outcome.warnings] == warnings
 
 
 async def test_calls_left_over_are_cancelled_in_the_connector(code_mode: CodeMode, crm: Crm) -> None:

@@ -23,7 +23,7 @@ class Method:
         caller, connector, names, name = self._parts
         method = names.asked(name)
         if method is None:
-            raise _unknown(connector, name, names)
+            raise unknown(connector, name, names)
         return caller.call(connector, method, _one_mapping(f"{connector}.{method}", arguments, named))
 
     def __getattr__(self, name: str) -> Any:
@@ -36,7 +36,7 @@ class Method:
             if name in VARIANTS and method is not None:
                 return VARIANTS[name](caller, connector, method)
             if not names.open:
-                raise _unknown(connector, longer, names)
+                raise unknown(connector, longer, names)
         return Method(caller, connector, names, longer)
 
     def __getitem__(self, name: str) -> Any:
@@ -125,7 +125,7 @@ class Connector:
         if name.startswith("__"):
             raise AttributeError(name)
         if not self._names.leads(name):
-            raise _unknown(self._name, name, self._names)
+            raise unknown(self._name, name, self._names)
         return Method(self._caller, self._name, self._names, name)
 
     def __getitem__(self, name: str) -> Method:
@@ -195,12 +195,14 @@ def find_connector(connectors: dict[str, Connector], name: str) -> Connector:
     return found
 
 
-def _unknown(connector: str, name: str, names: Names) -> UnknownTool:
-    close = nearest(name, names.methods)
-    listed = ", ".join(sorted(names.methods)[:20]) or "none"
-    hint = f"did you mean {' or '.join(f'{connector}.{n}' for n in close)}?" if close else f"its methods: {listed}"
+def unknown(connector: str, name: str, names: Names, *, imported: bool = False) -> UnknownTool:
+    """The error of a spelling that leads to no method of a connector."""
     return UnknownTool(
-        f"{connector} has no method {name!r}", connector=connector, method=name, kind="unknown_tool", hint=hint
+        f"{connector} has no method {name!r}",
+        connector=connector,
+        method=name,
+        kind="unknown_tool",
+        hint=names.near(connector, name, imported=imported),
     )
 
 

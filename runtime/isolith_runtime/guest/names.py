@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import difflib
 import json
+import sys
 from functools import cached_property
 
+from isolith_runtime.guest.absent import REFUSED_MODULES
+
 _MAX_NAME = 100
+_MAX_LISTED = 20
 _SEPARATORS = {place: None for place in range(128) if not chr(place).isalnum()}
 
 
@@ -22,6 +26,11 @@ def nearest(name: str, names: list[str]) -> list[str]:
     folded = {fold(known): known for known in names}
     close = difflib.get_close_matches(fold(name[:_MAX_NAME]), list(folded), 3, 0.6)
     return [folded[match] for match in close]
+
+
+def is_namesake(connector: str) -> bool:
+    """Whether a connector is called like a module that a script could import."""
+    return connector in sys.stdlib_module_names and connector not in REFUSED_MODULES
 
 
 class Names:
@@ -76,6 +85,20 @@ class Names:
             return True
         folded = fold(prefix)
         return any(name.startswith(folded) and name != folded for name in self.folded)
+
+    def spells(self, name: str) -> bool:
+        """Whether a method is written in exactly this way, or a dotted name begins so."""
+        return self._is_method(name) or f" {name}." in self._methods or name in self.exact
+
+    def near(self, connector: str, name: str, *, imported: bool = False) -> str:
+        """What to write in place of a name that leads nowhere; `imported`: nor does it in the module of that name."""
+        close = nearest(name, self.methods)
+        if close:
+            return f"did you mean {' or '.join(f'{connector}.{method}' for method in close)}?"
+        listed = f"its methods: {', '.join(sorted(self.methods)[:_MAX_LISTED]) or 'none'}"
+        if imported or not is_namesake(connector):
+            return listed
+        return f"here `{connector}` is a connector; write `import {connector}` for the module; {listed}"
 
     def _is_method(self, name: str) -> bool:
         """Whether this is a Python name itself: nothing is made of thousands of names to find one."""

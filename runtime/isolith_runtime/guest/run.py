@@ -6,6 +6,7 @@ import asyncio
 import random
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Awaitable
 from contextlib import suppress
 from typing import Any
@@ -15,15 +16,20 @@ from isolith_runtime.guest.calls import Caller, PendingCall, is_call
 from isolith_runtime.guest.capabilities import Connector, Tools, connectors_for
 from isolith_runtime.guest.diagnosis import Deadlock, diagnose, in_short, line_of, short
 from isolith_runtime.guest.loop import GuestLoop, failed_unseen
+from isolith_runtime.guest.namesakes import importer
 from isolith_runtime.guest.output import Log, Output, Stream
 from isolith_runtime.guest.readonly import freeze
 from isolith_runtime.guest.script import RESULT, Script, prepare
 from isolith_runtime.guest.services import services
 from isolith_runtime.guest.toolerror import Rejected, ToolError
+from isolith_runtime.guest.unwrap import IMPORT
 from isolith_runtime.guest.value_type import value_type
 from isolith_runtime.guest.where import SCRIPT, script_line
 
 _MAX_WARNINGS = 100
+_MAX_LOOKED = 1000
+"""Tasks left over that are told by name."""
+_LEFT = "the script ended itself here, so it answers null; end it with the value that it should answer"
 _PRINTED = "the script printed, but answers null; end it with the value that it should answer"
 
 RESERVE = 1 << 20
@@ -111,6 +117,7 @@ class Run:
             "Rejected": Rejected,
             "asyncio": asyncio,
             "tools": tools,
+            IMPORT: importer(self.connectors),
             **self.connectors,
         }
 
@@ -131,6 +138,9 @@ class Run:
 
     def fail(self, error: BaseException) -> None:
         """Send the diagnostic of what ended the script."""
+        if isinstance(error, SystemExit) and (error.code is None or (type(error.code) is int and error.code == 0)):
+            self.leave(error)
+            return
         self.ended_by = error
         reserve.clear()
         diagnostic = diagnose(error, self.source.split("\n"))
@@ -141,6 +151,11 @@ class Run:
             self.end(codec.to_text(["failure", diagnostic]), hurry=hurry)
         except Exception:  # a text of the script's that no frame can carry
             self.end(codec.to_text(["failure", in_short(error)]), hurry=hurry)
+
+    def leave(self, error: SystemExit) -> None:
+        """End a script that says so itself, and that it has not failed."""
+        self.warn("check", _LEFT, line_of(error))
+        self.end(f'["result",null,{codec.to_text(value_type(None))}]')
 
     def refuse(self, error: BaseException) -> None:
         """Send the diagnostic of a script that does not compile."""
@@ -165,9 +180,7 @@ class Run:
 
     def left_over(self) -> None:
         """Report what is still pending or failed unseen; the host cancels the calls."""
-        for pending in list(self.caller.waiting.values()):
-            how = "had not answered when the script ended" if pending._awaited else "was never awaited"
-            self.warn("cancelled", f"{pending._tool}(...) {how}, and was cancelled", pending._line)
+        self.unanswered()
         for pending in self.caller.unseen:
             if not pending._awaited:
                 self.failed_unseen(f"{pending._tool}(...)", pending._future.exception())
@@ -175,12 +188,25 @@ class Run:
             for task in failed_unseen():
                 self.failed_unseen(_name_of(task), task.exception())
         running = [task for task in asyncio.all_tasks(self.loop) if self.is_left(task)]
-        for task in running[:_MAX_WARNINGS]:
-            message = f"{_name_of(task)} was still running when the script ended, and was cancelled"
-            self.warn("cancelled", message, _line_of(task))
-        more = max(self.warned - _MAX_WARNINGS, 0) + len(running[_MAX_WARNINGS:])
+        for (name, line), number in Counter((_name_of(task), _line_of(task)) for task in running[:_MAX_LOOKED]).items():
+            what, was = (name, "was") if number == 1 else (f"{number:,} times {name}", "were")
+            self.warn("cancelled", f"{what} {was} still running when the script ended, and {was} cancelled", line)
+        more = max(self.warned - _MAX_WARNINGS, 0) + len(running[_MAX_LOOKED:])
         if more:
             channel.send("warning", "cancelled", f"{more:,} more warnings were left out", None)
+
+    def unanswered(self) -> None:
+        """Report the calls under way, those of one place in one line; of a script that failed none is blamed for it."""
+        given = {id(task.get_coro()) for task in asyncio.all_tasks(self.loop)}
+        failed = self.ended_by is not None
+        places = Counter(
+            (call._tool, call._line, failed or call._awaited or id(call) in given)
+            for call in self.caller.waiting.values()
+        )
+        for (tool, line, awaited), number in places.items():
+            what, was = (f"{tool}(...)", "was") if number == 1 else (f"{number:,} calls {tool}(...)", "were")
+            how = "had not answered when the script ended" if awaited else f"{was} never awaited"
+            self.warn("cancelled", f"{what} {how}, and {was} cancelled", line)
 
     def is_left(self, task: asyncio.Task[Any]) -> bool:
         """Whether a task is to be reported: not the script's own, one on its way out, or a call, reported as such."""

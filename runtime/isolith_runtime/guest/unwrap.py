@@ -1,6 +1,7 @@
 """What models write around a script comes off: main guards, loop runners, imports of connectors, a `main` never called.
 
-Each removal is a warning. Lines and columns of what stays are the user's.
+Each removal is a warning. Lines and columns of what stays are the user's. An import of a module that a connector is
+called like stays one: it binds both.
 """
 
 from __future__ import annotations
@@ -8,8 +9,11 @@ from __future__ import annotations
 import ast
 import sys
 
+from isolith_runtime.guest.names import is_namesake
 from isolith_runtime.guest.syntax import SCOPES, Warned, blocks, own_nodes, relocate
 
+IMPORT = "__isolith_import__"
+"""The global by which the import of a module is made that a connector is called like."""
 _LOOP_RUNNERS = {"asyncio.run", "asyncio.get_event_loop().run_until_complete"}
 _GUARDS = {"__name__ == '__main__'", "'__main__' == __name__"}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
@@ -109,15 +113,19 @@ class _Imports:
         kept = [alias for alias, binding in bindings if binding is None]
         if len(kept) == len(bindings):
             return [statement]
-        message = f"`{ast.unparse(statement)}` was removed: connectors are there already"
-        self.warnings.append(("not_a_script", message, statement.lineno))
+        if not all(binding is None or IMPORT in binding for _, binding in bindings):
+            message = f"`{ast.unparse(statement)}` was removed: connectors are there already"
+            self.warnings.append(("not_a_script", message, statement.lineno))
         statement.names = kept
         bound = [relocate(ast.parse(binding).body[0], statement) for _, binding in bindings if binding]
-        return [*([statement] if kept else []), *bound] or [relocate(ast.Pass(), statement)]
+        # `pass`, so that a script which ends with an import does not answer with what it binds.
+        return [*([statement] if kept else []), *bound, relocate(ast.Pass(), statement)]
 
     def _bind_module(self, alias: ast.alias) -> str | None:
         """For `import NAME`: the statement that binds it, empty where nothing is to be bound, None to import it."""
         path = alias.name.removeprefix("tools.")
+        if path == alias.name and self._has_module(path):
+            return self._import(alias, path)
         if not self._is_there(path.partition(".")[0]):
             return None if path == alias.name else self._bind(alias, alias.name)
         return f"{alias.asname} = {path}" if alias.asname else ""
@@ -128,6 +136,8 @@ class _Imports:
         connector, _, prefix = module.removeprefix("tools.").partition(".")
         if module == "tools" or self._is_phantom(module, statement):
             return "" if alias.name == "*" else self._bind_connector(alias)
+        if not statement.level and self._has_module(module):
+            return self._import_part(alias, module)
         if statement.level or (connector not in self.connectors and not module.startswith("tools.")):
             return None
         source = connector if connector in self.connectors else f"tools[{connector!r}]"
@@ -135,6 +145,24 @@ class _Imports:
             return f"globals().update((name, {source}[name]) for name in {source})"
         method = f"{prefix}.{alias.name}" if prefix else alias.name
         return f"{alias.asname or alias.name} = {source}[{method!r}]"
+
+    def _has_module(self, path: str) -> bool:
+        """Whether a connector and a module are both meant by it."""
+        top = path.partition(".")[0]
+        return top in self.connectors and is_namesake(top)
+
+    def _import(self, alias: ast.alias, path: str) -> str:
+        """For `import MODULE`, where a connector has the module's name."""
+        above, _, last = path.rpartition(".")
+        if above and alias.asname:
+            return f"{alias.asname} = {IMPORT}({above!r}, {last!r})"
+        return f"{alias.asname or path.partition('.')[0]} = {IMPORT}({path!r})"
+
+    def _import_part(self, alias: ast.alias, module: str) -> str:
+        """For `from MODULE import NAME`, likewise."""
+        if alias.name == "*":
+            return f"globals().update({IMPORT}({module!r}, '*'))"
+        return f"{alias.asname or alias.name} = {IMPORT}({module!r}, {alias.name!r})"
 
     def _bind_connector(self, alias: ast.alias) -> str:
         if self._is_there(alias.name):

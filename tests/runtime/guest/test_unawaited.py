@@ -95,11 +95,18 @@ def test_what_is_left_over_is_reported(scripts: Scripts, source: str, warning: t
 
 
 def test_a_thousand_left_over_tasks_are_a_hundred_warnings(scripts: Scripts) -> None:
-    source = "t = [asyncio.create_task(asyncio.sleep(9)) for _ in range(1000)]\nawait asyncio.sleep(0)\n1"
+    source = "t = [asyncio.create_task(asyncio.sleep(9), name=f't{n}') for n in range(1500)]\nawait asyncio.sleep(0)\n1"
     ran = scripts.run(source)
     assert ran.value == 1
     assert len(ran.warnings) == 101
-    assert ran.warnings[-1] == ("cancelled", "900 more warnings were left out", None)
+    assert ran.warnings[-1] == ("cancelled", "1,400 more warnings were left out", None)
+
+
+def test_tasks_that_are_alike_are_one_warning(scripts: Scripts) -> None:
+    source = "t = [asyncio.create_task(asyncio.sleep(9)) for _ in range(1000)]\nawait asyncio.sleep(0)\n1"
+    assert scripts.run(source).warnings == [
+        ("cancelled", "1,000 times task sleep(...) were still running when the script ended, and were cancelled", None)
+    ]
 
 
 def test_calls_past_the_budget_are_refused_here_once_the_host_has_refused_one(scripts: Scripts) -> None:
