@@ -107,8 +107,8 @@ async def test_a_reflex_runs_unchanged(code_mode: CodeMode, script: str) -> None
         ("await asyncio.sleep(0)\nx = 1\nawait x", "exception", "leave out `await`: this is a value already"),
         ("x = true", "exception", "this is Python: use True"),
         ("row = {'name': 1}\nrow['nmae']", "exception", "did you mean 'name'?"),
-        ("import sys\nsys.exit(0)", "exception", "a script ends with its last expression or `return`"),
-        ("quit()", "exception", "a script ends with its last expression or `return`"),
+        ("import sys\nsys.exit(1)", "exception", "a script ends with its last expression or `return`"),
+        ("quit('no')", "exception", "a script ends with its last expression or `return`"),
         ("!pip install requests", "not_a_script", "shell"),
     ],
 )  # fmt: skip
@@ -120,9 +120,10 @@ async def test_what_does_not_work_says_what_does(code_mode: CodeMode, script: st
 
 
 async def test_a_key_that_no_dict_of_the_script_has_gets_no_name_of_another(code_mode: CodeMode) -> None:
-    outcome = await code_mode.execute("row = {'name': 1}\nrow['titel']")
+    outcome = await code_mode.execute("other = {'title': 1}\nrow = {'name': 1}\nrow['titel']")
     assert outcome.error is not None
-    assert (outcome.error.message, outcome.error.hint) == ("KeyError: 'titel'", None)
+    hint = "this is a dict with the keys: name"
+    assert (outcome.error.message, outcome.error.hint) == ("KeyError: 'titel'", hint)
 
 
 async def test_a_logged_time_is_aware(code_mode: CodeMode) -> None:

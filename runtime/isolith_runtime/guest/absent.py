@@ -75,16 +75,26 @@ _LOOP_PROCESSES = "subprocess_exec subprocess_shell".split()
 _PROCESS_CALLS = "fork forkpty execv execve posix_spawn posix_spawnp system popen kill killpg wait waitpid".split()
 
 
+class _Refused(PermissionError):
+    """One as everywhere, whose text is without its number: that of this system is another error's elsewhere."""
+
+    def __str__(self) -> str:
+        return str(self.strerror) if self.filename is None else f"{self.strerror}: {self.filename!r}"
+
+
+_Refused.__name__ = _Refused.__qualname__ = PermissionError.__name__
+
+
 def _refusal(message: str) -> Callable[..., NoReturn]:
     def refused(*arguments: object, **_named: object) -> NoReturn:
         path = arguments[0] if arguments and isinstance(arguments[0], (str, bytes)) else None
-        raise PermissionError(errno.EACCES, message, *([] if path is None else [path]))
+        raise _Refused(errno.EACCES, message, *([] if path is None else [path]))
 
     return refused
 
 
 def _open(file: object = None, *_arguments: object, **_named: object) -> NoReturn:
-    raise PermissionError(errno.EACCES, FILES, *([file] if isinstance(file, (str, bytes)) else []))
+    raise _Refused(errno.EACCES, FILES, *([file] if isinstance(file, (str, bytes)) else []))
 
 
 class _NoVariable(KeyError):
@@ -104,14 +114,14 @@ class _NoEnvironment(MutableMapping[str, str]):
         raise _NoVariable(name) if _asked_by_script() else KeyError(name)
 
     def __setitem__(self, name: str, value: str) -> None:
-        raise PermissionError(errno.EACCES, ENVIRONMENT)
+        raise _Refused(errno.EACCES, ENVIRONMENT)
 
     def __delitem__(self, name: str) -> None:
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
         if _asked_by_script():
-            raise PermissionError(errno.EACCES, ENVIRONMENT)
+            raise _Refused(errno.EACCES, ENVIRONMENT)
         return iter(())
 
     def __len__(self) -> int:
@@ -119,7 +129,7 @@ class _NoEnvironment(MutableMapping[str, str]):
 
     def get(self, name: str, default: object = None) -> object:  # type: ignore[override]
         if default is None and _asked_by_script():
-            raise PermissionError(errno.EACCES, ENVIRONMENT, name)
+            raise _Refused(errno.EACCES, ENVIRONMENT, name)
         return default
 
     def __contains__(self, name: object) -> bool:
@@ -129,7 +139,7 @@ class _NoEnvironment(MutableMapping[str, str]):
         return "environ({})"
 
     def keys(self) -> NoReturn:
-        raise PermissionError(errno.EACCES, ENVIRONMENT)
+        raise _Refused(errno.EACCES, ENVIRONMENT)
 
     copy = items = values = keys
 
@@ -145,7 +155,7 @@ class _NoInput(io.TextIOBase):
         return True
 
     def read(self, *_arguments: object) -> NoReturn:
-        raise PermissionError(errno.EACCES, _INPUT)
+        raise _Refused(errno.EACCES, _INPUT)
 
     readline = readlines = __next__ = read
 
@@ -153,10 +163,11 @@ class _NoInput(io.TextIOBase):
 class _Exit:
     """`exit()`, `quit()`, `os._exit()`, `os.abort()`: the script ends there, as by `sys.exit`."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, code: object = None) -> None:
+        self._name, self._code = name, code
 
     def __call__(self, code: object = None) -> NoReturn:
+        code = self._code if code is None else code
         raise SystemExit(*([] if code is None else [code]))
 
     def __repr__(self) -> str:
@@ -178,8 +189,8 @@ def install() -> None:
         for name in _PROCESS_CALLS:
             if hasattr(module, name):
                 setattr(module, name, _refusal(PROCESSES))
-        for name in ("_exit", "abort"):
-            setattr(module, name, _Exit(name))
+        module._exit = _Exit("_exit")  # type: ignore[attr-defined]
+        module.abort = _Exit("abort", "aborted")  # type: ignore[attr-defined]
     os.walk = os.fwalk = _refusal(FILES)
     os.popen = os.system = _refusal(PROCESSES)
     builtins.exit = builtins.quit = _Exit("exit")  # type: ignore[assignment]
@@ -196,7 +207,7 @@ def install_network_and_threads() -> None:
 
     class NoSocket(socket.socket):
         def __init__(self, *_arguments: object, **_named: object) -> None:
-            raise PermissionError(errno.EACCES, NETWORK)
+            raise _Refused(errno.EACCES, NETWORK)
 
     socket.socket = NoSocket  # type: ignore[misc]
     for name in _NAME_CALLS:

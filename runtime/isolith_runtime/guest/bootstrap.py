@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Iterable
 
-from isolith_runtime.guest import absent, channel, importer, locks
+from isolith_runtime.guest import absent, channel, importer, locks, logging_records
 from isolith_runtime.guest.run import RESERVE, Run, reserve
 
 _BATCH = 4096
@@ -49,6 +49,7 @@ def close_the_house() -> None:
     absent.install_network_and_threads()
     absent.install()
     locks.install()
+    logging_records.install()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.setrecursionlimit(1000)
     sys.argv[:] = [""]

@@ -58,7 +58,7 @@ def _in_full(error: BaseException, source: list[str]) -> dict[str, object]:
         "line": line,
         "column": column,
         "source_line": source[line - 1].rstrip()[:500] if line and line <= len(source) else None,
-        "hint": next(filter(None, map(_hint, leaves)), None),
+        "hint": next(filter(None, (_hint(leaf, source) for leaf in leaves)), None),
         "tool": failed.tool or None if failed else None,
         "retriable": all(isinstance(leaf, ToolError) and leaf.retriable for leaf in leaves),
         "traceback": _frames(error, source),
@@ -105,7 +105,7 @@ def _message(error: BaseException) -> str:
         return f"{named}: {parts}{f'; and {more} more' if more > 0 else ''}"[:_MAX_TEXT]
     message = _named(error)
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if cause is not None and cause is not error:
+    if cause is not None and cause is not error and not (_text(cause) and _text(cause) in message):
         message += f" (after {_named(cause)[:_MAX_CAUSE]})"
     return message[:_MAX_TEXT]
 
@@ -128,11 +128,12 @@ def _text(error: BaseException) -> str:
     return "\n".join([text, *notes])[:_MAX_TEXT].encode("utf-8", "backslashreplace").decode()
 
 
-def _hint(error: BaseException) -> str | None:
+def _hint(error: BaseException, source: list[str]) -> str | None:
     if isinstance(error, ToolError) and error.hint:
         return error.hint
     try:
-        return hint_for(error)
+        line = _place(error, source)[0]
+        return hint_for(error, source[line - 1] if line and line <= len(source) else "")
     except Exception:
         return None
 

@@ -41,6 +41,8 @@ class Output:
 
     def progress(self, done: float, total: float | None = None, text: str | None = None) -> None:
         """Say how far the work is."""
+        if not isinstance(done, (int, float)) or not isinstance(total, (int, float, type(None))):
+            raise TypeError("progress(...) takes numbers first: how much is done, and of how much")
         if self.emit_events >= 0:
             self.emit_events -= 1
             channel.send("progress", float(done), None if total is None else float(total), text and _valid(str(text)))
@@ -101,6 +103,11 @@ class Stream(io.TextIOBase):
                 self._output.line(self._level, line)
         self._rest, self._held = ([tail], len(tail)) if tail else ([], 0)
         return len(text)
+
+    def say(self, level: str, message: str, attrs: dict[str, object]) -> None:
+        """A line of its own, of another level."""
+        self.used = True
+        self._output.line(level, message, attrs)
 
     def finish(self) -> None:
         """Send what was printed without a newline at its end."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from isolith_runtime.guest.artifact import Artifact, read_with
 from isolith_runtime.guest.calls import Caller
+from isolith_runtime.guest.hints_of_types import EVERYWHERE, signature
 from isolith_runtime.guest.output import Output
 from isolith_runtime.guest.toolerror import InvalidArguments, UnknownTool
 
@@ -65,7 +66,12 @@ class Snippets:
 
 
 def _path(target: object) -> object:
-    """A connector or a method itself names itself."""
+    """A connector or a method itself names itself. Raises `InvalidArguments` for a function of every script."""
+    name = getattr(target, "__qualname__", None)
+    if callable(target) and name in EVERYWHERE:
+        message = f"describe(...) tells of connectors, methods and snippets; {name} is in every script"
+        hint = f"{signature(name, target)}: {target.__doc__}"
+        raise InvalidArguments(message, connector="isolith", method="describe", kind="invalid_arguments", hint=hint)
     return target if target is None or isinstance(target, str) else getattr(target, "_path", str(target))
 
 

@@ -63,7 +63,7 @@ async def test_a_run_that_fails_as_the_check_said_has_the_hint_of_the_check() ->
     assert hinted is not None
     assert (
         hinted.hint
-        == "did you mean `crm.list_contacts`?; the connectors of this run: crm, mail, notes, tracker, weather"
+        == "did you mean `crm.list_contacts`? The connectors of this run: crm, mail, notes, tracker, weather"
     )
     for other in (None, failed.model_copy(update={"line": 3}), failed.model_copy(update={"message": "ValueError: no"})):
         assert check.hinted(other) == other

@@ -20,7 +20,16 @@ SAID: list[tuple[str, list[tuple[str, str]]]] = [
     ("import sys\nprint('a', file=sys.stderr)\nsys.stdout.write('b\\n')", [("warning", "a"), ("info", "b")]),
     ("log.debug('a'); log.info('b'); log.warning('c'); log.warn('d'); log.error('e'); log('f')",
      [("debug", "a"), ("info", "b"), ("warning", "c"), ("warning", "d"), ("error", "e"), ("info", "f")]),
-    ("import logging\nlogging.warning('a')", [("warning", "WARNING:root:a")]),
+    ("import logging\nlogging.debug('a'); logging.info('b %s', 1); logging.warning('c'); logging.error('d'); logging.critical('e')",
+     [("info", "b 1"), ("warning", "c"), ("error", "d"), ("error", "e")]),
+    ("import logging\nlogging.basicConfig(level=logging.DEBUG)\nlogging.debug('a'); logging.info('b')", [("debug", "a"), ("info", "b")]),
+    ("import logging\nlogging.basicConfig(level=logging.ERROR)\nlogging.info('a'); logging.error('b')", [("error", "b")]),
+    ("import logging\nlogging.basicConfig(format='%(levelname)s! %(message)s')\nlogging.info('a')", [("info", "INFO! a")]),
+    ("import logging\nlogging.getLogger('x').info('a')", [("info", "a")]),
+    ("import logging, sys\nlogging.getLogger('x').addHandler(logging.StreamHandler(sys.stdout))\nlogging.getLogger('x').info('a')",
+     [("info", "a")]),
+    ("import io, logging\nout = io.StringIO()\nlogging.basicConfig(stream=out)\nlogging.info('a')\nprint(out.getvalue().strip())",
+     [("info", "INFO:root:a")]),
     ("import warnings\nwarnings.warn('old')", [("warning", "<script>:2: UserWarning: old")]),
     ("print('\\ud800')", [("info", "\\ud800")]),
     ("print()", [("info", "")]),
@@ -31,6 +40,22 @@ SAID: list[tuple[str, list[tuple[str, str]]]] = [
 @pytest.mark.parametrize(("source", "said"), SAID)
 def test_lines(scripts: Scripts, source: str, said: list[tuple[str, str]]) -> None:
     assert scripts.run(source).logs == said
+
+
+def test_a_record_of_logging_has_its_logger_and_its_traceback(scripts: Scripts) -> None:
+    ran = scripts.run(
+        "import logging\ntry:\n    1 / 0\nexcept Exception:\n    logging.getLogger('x').exception('a')\n5"
+    )
+    [log] = [frame for frame in ran.frames if isinstance(frame, Log)]
+    assert (log.level, log.attrs, log.line) == ("error", {"logger": "x"}, 5)
+    assert log.message.startswith("a\nTraceback")
+    assert log.message.endswith("ZeroDivisionError: division by zero")
+
+
+def test_a_record_that_cannot_be_written_does_not_fail_the_script(scripts: Scripts) -> None:
+    ran = scripts.run("import logging\nlogging.info('%d', 'a')\n5")
+    assert ran.value == 5
+    assert any("TypeError" in message for _, message in ran.logs)
 
 
 def test_attributes_are_data_and_what_is_none_is_text(scripts: Scripts) -> None:
