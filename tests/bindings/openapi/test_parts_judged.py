@@ -48,7 +48,7 @@ PLAIN = st.one_of(
     part({"type": "string", "contentEncoding": "base64"}, [{}], st.just("YQ==")),
 )
 HEADERS: dict[str, tuple[dict[str, Any], st.SearchStrategy[Any]]] = {
-    "X-Kind": ({"schema": {"type": "string", "maxLength": 9}}, st.text(st.sampled_from("ab: ;=\"'~"), min_size=1, max_size=9).map(lambda text: f"a{text}b"[:9])),
+    "X-Kind": ({"schema": {"type": "string", "maxLength": 9}}, st.text(st.sampled_from("ab: ;=\"'~"), max_size=7).map(lambda text: f"a{text}b")),
     "X-Number": ({"required": True, "schema": {"type": "integer"}}, st.integers()),
     "X-Codes": ({"schema": {"type": "array", "items": {"type": "integer"}}}, st.lists(st.integers(), min_size=1, max_size=3)),
     "X-Fixed": ({"required": True, "schema": {"const": "v"}}, st.none()),
