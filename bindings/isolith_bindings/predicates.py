@@ -8,8 +8,9 @@ while it is not given, cannot be told. A policy then takes the stricter of both 
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Final, cast
 
@@ -28,6 +29,9 @@ UNCLEAR: Final = object()
 
 MAX_ARGUMENTS: Final = 500
 """Where a call has more, none of them is looked for: a call by hand has a few."""
+
+MAX_ITEMS: Final = 10_000
+"""Of a list; those behind cannot be told. Each takes ten microseconds, and a script writes a million of them."""
 
 
 def _usable(pattern: str) -> str:
@@ -220,7 +224,9 @@ def _compared(compare: Callable[[], Truth]) -> Truth:
 def _each(value: object, operand: object) -> list[Truth] | None:
     if not isinstance(value, list | tuple | set | frozenset):
         return [False] if value is None else None
-    return [cast("Condition", operand).holds(item) for item in cast("Iterable[object]", value)]
+    items = cast("Collection[object]", value)
+    answers: list[Truth] = [cast("Condition", operand).holds(item) for item in itertools.islice(items, MAX_ITEMS)]
+    return [*answers, None] if len(items) > MAX_ITEMS else answers
 
 
 def _every(value: object, operand: object) -> Truth:

@@ -64,6 +64,10 @@ def condition(**asked: object) -> Condition:
         ({"every": {"matches": ".*@ours"}}, ["a@ours", "b@theirs"], False),
         ({"every": {"matches": ".*@ours"}}, [], True),
         ({"every": {"equals": 1}}, None, False),
+        ({"every": {"equals": 1}}, [1] * 10_000, True),
+        ({"some": {"equals": 2}}, [1] * 10_000, False),
+        ({"every": {"equals": 1}}, [2, *[1] * 10_000], False),
+        ({"some": {"equals": 2}}, [2, *[1] * 10_000], True),
         ({"some": {"equals": 1}}, {2, 1}, True),
         ({"some": {"equals": 1}}, [], False),
         ({"present": True}, None, True),
@@ -104,6 +108,9 @@ def test_what_can_be_told(asked: dict[str, object], value: object, answer: bool)
         ({"every": {"equals": 1}}, 1),
         ({"some": {"equals": 1}}, "1"),
         ({"some": {"equals": 1}}, ["1"]),
+        # What is far behind in a list is not looked at: a script may write any number of items.
+        ({"every": {"equals": 1}}, [1] * 10_001),
+        ({"some": {"equals": 2}}, [*[1] * 10_000, 2]),
         # What is excluded while it is not given: the default is the connector's secret.
         ({"not_equals": "production"}, ABSENT),
         ({"not_in": ["production"]}, ABSENT),
