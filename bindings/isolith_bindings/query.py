@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from isolith_bindings.lexicon import ACTIONS, ALTERNATIVES, INTENTS, OBJECTS, SELF, SELF_MEANINGS, STOP_WORDS, Intent
 from isolith_bindings.stemming import stem
+from isolith_bindings.translations import translated
 from isolith_bindings.words import words
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def understand(query: str, vocabulary: Vocabulary) -> Request:
     unique = list(dict.fromkeys([word for word in said if word not in STOP_WORDS] or said))
     joined = _joined(unique, vocabulary)
     terms = [_term(word, vocabulary, joined.get(word)) for word in unique]
-    told = _told(unique)
+    told = _told(unique) or _told_otherwise(terms)
     intent = told or _guess(said)
     if terms and intent == "read" and told is None:
         terms.append(_implied(_reading(unique), vocabulary))
@@ -87,6 +88,12 @@ def understand(query: str, vocabulary: Vocabulary) -> Request:
 def _told(unique: list[str]) -> Intent | None:
     # With an `s` it is a thing: `runs of a workflow`, `page views`.
     return next((INTENTS[stem(word)] for word in unique if stem(word) in INTENTS and not word.endswith("s")), None)
+
+
+def _told_otherwise(terms: list[Term]) -> Intent | None:
+    """The intent of a word that nobody says as it is: with a typo, cut short, or of another language."""
+    likely = (meaning for term in terms for meaning, quality in term.meanings.items() if quality == _TYPO)
+    return next((INTENTS[meaning] for meaning in likely if meaning in INTENTS), None)
 
 
 def _guess(said: list[str]) -> Intent | None:
@@ -130,6 +137,9 @@ def _meanings(word: str, vocabulary: Vocabulary) -> dict[str, float]:
         for other in vocabulary.begins(base):
             if len(other) <= len(base) + _MAX_RELATED:
                 meanings.setdefault(stem(other), _RELATED)
+    english = None if known else translated(word)
+    if english is not None and english in vocabulary.frequency:
+        return {english: _TYPO}
     for other, quality in () if known else islice(_guesses(word, vocabulary), _MAX_GUESSES):
         meanings.setdefault(stem(other), quality)
     return meanings

@@ -43,10 +43,21 @@ def test_a_word_means_its_stem() -> None:
         ("web hook", "webhook"),
         ("new", "creat"),
         ("assign", "assigne"),
+        ("löschen", "delet"),
+        ("Clientes", "custom"),
     ],
 )
 def test_a_word_means_what_it_is_near_to(word: str, meant: str) -> None:
     assert 0 < means(word)[meant] < 1
+
+
+def test_a_word_of_the_tools_is_no_word_of_another_language() -> None:
+    vocabulary = Vocabulary(
+        9, frozenset(), {"list": 1, "lista": 1}, {"list": 1, "lista": 1}, lambda _: [], lambda _: []
+    )
+    [term, *_] = understand("lista", vocabulary).terms
+    assert term.meanings["lista"] == 1.0
+    assert "list" not in term.meanings
 
 
 @pytest.mark.parametrize("word", ["zebra", "qq", "x"])
@@ -61,6 +72,9 @@ def test_a_word_that_is_near_to_nothing_means_nothing(word: str) -> None:
         ("please create an invoice", "create"),
         ("invoices", "read"),
         ("webhook for a user", "do"),
+        ("delte a customer", "delete"),
+        ("factura crear", "create"),
+        ("del customer", "delete"),
         ("creates of invoices", "read"),
         ("", None),
     ],

@@ -13,6 +13,8 @@ from isolith_bindings.words import words
         ("listContacts", "list contacts"),
         ("list_contacts-by.URL", "list contacts by url"),
         ("HTTPServer2", "http server2"),
+        ("open PRs, listURLs, IDsOfVMs", "open prs list urls ids of vms"),
+        ("HTTPSomething URLSet", "http something url set"),
         ("CoreV1NamespacedPod", "core v1 namespaced pod"),
         ("Über Straße", "uber strasse"),
         ("café CAFÉ cafe\u0301", "cafe cafe cafe"),
