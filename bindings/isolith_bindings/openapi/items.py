@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from isolith_bindings.openapi.model import Media, Schema
-    from isolith_bindings.openapi.received import Sorted
+    from isolith_bindings.openapi.received import ByName
 
 
 def of_several(media: Media | None, told: str) -> bool:
@@ -46,7 +46,7 @@ class Items:
     definitions: Mapping[str, Schema]
     cut: bool = False
 
-    def read(self, content: bytes, told: str) -> list[object] | Sorted:
+    def read(self, content: bytes, told: str) -> list[object] | ByName:
         """All of them. Raises ValueError and RecursionError for what is not what it says it is."""
         if kind(told) != "multipart" or self.media is None:
             found = sequences.read(kind(told), text_of(content, told), cut=self.cut)

@@ -49,7 +49,7 @@ class File:
     name: str | None
 
 
-class Sorted(dict[str, object]):
+class ByName(dict[str, object]):
     """A mapping of parts, in which files may be; data that came is never looked through for them."""
 
 
@@ -59,7 +59,7 @@ def kept(value: object, artifacts: Artifacts) -> object:
         return artifacts.keep(value.content, mime=value.mime, name=value.name)
     if is_list(value):
         return [kept(each, artifacts) for each in value]
-    return {name: kept(each, artifacts) for name, each in value.items()} if isinstance(value, Sorted) else value
+    return {name: kept(each, artifacts) for name, each in value.items()} if isinstance(value, ByName) else value
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Received:
             schema = {} if schema is None else {"items": schema}
         return self._list(content, told, schema, media.parts, 0)
 
-    def named(self, content: bytes, told: str, media: Media) -> Sorted:
+    def named(self, content: bytes, told: str, media: Media) -> ByName:
         """The parts by their names: a list under a name that the document has a list under, or that several have."""
         return self._mapping(content, told, media.schema, media.parts, 0)
 
@@ -94,10 +94,10 @@ class Received:
                 found.append(self._part(section, how, each, depth))
             else:  # since 3.2: a mapping of one name to its value
                 inner = properties(each, self.definitions).get(name)
-                found.append(Sorted({name: self._part(section, how, inner, depth)}))
+                found.append(ByName({name: self._part(section, how, inner, depth)}))
         return found
 
-    def _mapping(self, content: bytes, told: str, schema: Schema | None, encoding: Encoding, depth: int) -> Sorted:
+    def _mapping(self, content: bytes, told: str, schema: Schema | None, encoding: Encoding, depth: int) -> ByName:
         known, others = properties(schema, self.definitions), additional(schema, self.definitions)
         found: dict[str, list[object]] = {}
         for at, section in enumerate(self._sections(content, told, depth)):
@@ -107,7 +107,7 @@ class Received:
             how = encoding.named.get(name, _BLANK)
             each = self._each(known.get(name, others), how)
             found.setdefault(name, []).append(self._part(section, how, each, depth))
-        return Sorted(
+        return ByName(
             {
                 name: self._together(several, known.get(name, others), encoding.named.get(name, _BLANK))
                 for name, several in found.items()
@@ -144,7 +144,7 @@ class Received:
             return value
         headers = {each.name: text for each in encoding.headers if (text := section.header(each.name))}
         typed = {each.name: _typed(each, headers[each.name]) for each in encoding.headers if each.name in headers}
-        return Sorted({"content": value, "headers": typed})
+        return ByName({"content": value, "headers": typed})
 
     def _content(self, section: Section, encoding: Encoding, schema: Schema | None, depth: int) -> object:
         found = meant(schema, self.definitions)
