@@ -292,6 +292,7 @@ class CallDesk:
         try:
             if self.recorder is not None:
                 await self.recorder.started(use)
+            use.announced = True
             self.events.append("call_started", call_id=use.call_id, connector=use.names[0], method=use.names[1])
             try:
                 value = await within_time(use, self.budgets, self.events, self._perform)
@@ -368,12 +369,15 @@ class CallDesk:
             return
         if status == "cancelled" and use.journalled and self.recorder is not None:
             self._afterwards.write(self.recorder.cancelled(use))
+        unheard = status == "cancelled" and not use.announced and use.status != "pending"
         use.status, use.pending = status, None
         use.forget_arguments()
         self._owed -= 1
         self._allowance.release(use.number)
         if use.started is not None:
             use.duration_ms = round((time.perf_counter() - use.started) * 1e3, 3)
+        if unheard:  # whoever follows the run was told of no beginning
+            return
         self.events.append(
             "call_ended",
             call_id=use.call_id,

@@ -51,6 +51,8 @@ class Use:
     variant: Variant = ""
     status: CallStatus = "running"
     started: float | None = None
+    announced: bool = False
+    """Whether who follows the run was told that it began."""
     duration_ms: float | None = None
     result_bytes: int = 0
     """Of its result, before what is too long was kept elsewhere."""

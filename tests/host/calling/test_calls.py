@@ -309,6 +309,27 @@ async def test_after_the_script_s_end_no_call_begins() -> None:
     assert (connector.calls, desk.statuses) == ([], ["cancelled"])
 
 
+async def test_a_call_whose_beginning_was_not_told_has_no_end_to_tell() -> None:
+    """An artifact that a script did not await ended, for who followed the run, without having begun."""
+    gate = Gate()
+    desk = Desk(RecordingConnector("tool", {"go": gate.wait}), concurrent_calls=1)
+    desk.ask(1)
+    desk.ask(2)
+    while not gate.under_way:
+        await asyncio.sleep(0)
+    desk.calls.give_up(2)
+    await desk.calls.close(0.1)
+    assert desk.statuses == ["cancelled", "cancelled"]
+    assert await desk.event_names() == ["call_started", "call_ended"]
+
+
+async def test_a_call_that_is_cancelled_before_its_first_step_has_neither() -> None:
+    desk = Desk(RecordingConnector("tool", {"go": 1}))
+    desk.ask(1)
+    await desk.calls.close(0.1)
+    assert (desk.statuses, await desk.event_names()) == (["cancelled"], [])
+
+
 async def test_progress_is_an_event_from_the_loop_and_from_threads_until_the_call_ends() -> None:
     contexts: list[CallContext] = []
 
