@@ -170,9 +170,9 @@ def _subject(path: str, method: Method, words: str, learnt: JsonSchema | None, *
     # The hints of a Python function say more than their JSON Schema. Of others the signature is made anew, so that it
     # names what is declared beside it, however short that had to be.
     signature = method.signature if native and not observed else None
-    return Subject(
-        method.name, method.parameters, returns, words, signature, tuple(_remarks(path, method)), native, observed
-    )
+    remarks = tuple(_remarks(path, method))
+    pages = f"{path}.pages" if "pages" in method.variants else ""
+    return Subject(method.name, method.parameters, returns, words, signature, remarks, native, observed, pages=pages)
 
 
 def _fitting(path: str, subject: Subject, start: int, budget: int) -> str:
@@ -208,10 +208,8 @@ def _remarks(path: str, method: Method) -> Iterator[str]:
     ]
     if words:
         yield f"{'' if told.trusted or method.idempotent else MARK}{', '.join(words)}"
-    yield from (f"Also: {path}.{variant}(...), {_VARIANTS[variant]}" for variant in sorted(method.variants) if variant)
-
-
-_VARIANTS = {"raw": "the answer as it came", "pages": "page by page: `async for page in`"}
+    if "raw" in method.variants:
+        yield f"Also: {path}.raw(...), the answer as it came"
 
 
 def _member(

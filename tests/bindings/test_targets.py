@@ -111,8 +111,8 @@ def test_what_a_server_says_of_itself_is_marked_unless_the_host_trusts_it() -> N
         Catalog([Server("a", [trusted])])
         .describe("a.list_issues")
         .text.endswith(
-            "\n    Deprecated.\n    read-only, idempotent, reaches other systems\n    Also: a.list_issues.pages(...), page by page: `async for page in`\n"
-            '    Also: a.list_issues.raw(...), the answer as it came\n    """'
+            "\n    Deprecated.\n    read-only, idempotent, reaches other systems\n    Also: a.list_issues.raw(...), the answer as it came\n"
+            '    Also: a.list_issues.pages(...), all items over all pages: `async for item in`, each `Issue`\n    """'
         )
     )
 

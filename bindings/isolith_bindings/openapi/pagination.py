@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, quote, unquote_plus, urlsplit
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi import paging_words as words
 from isolith_bindings.openapi.paging_words import plain
+from isolith_bindings.schema.paged import ITEMS
 from isolith_bindings.secrets import redact
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def items_of(value: object) -> list[object]:
     if isinstance(value, list):
         return cast("list[object]", value)
     lists = {key: cast("list[object]", each) for key, each in _mapping(value).items() if isinstance(each, list)}
-    for key in words.ITEMS:
+    for key in ITEMS:
         if key in lists:
             return lists[key]
         inner = _mapping(_mapping(value).get(key))

@@ -31,7 +31,6 @@ TOTAL_PAGES = _words("totalpages pagecount lastpage numpages pages")
 HOLDERS = _words(
     "meta metadata pagination paging pageinfo responsemetadata resultinfo links cursors page next data result"
 )
-ITEMS = ("items", "data", "results", "result", "values", "value", "entries", "records", "rows", "objects", "list")
 
 _BETWEEN = re.compile(r"[^0-9a-z]+")
 

@@ -17,6 +17,7 @@ from isolith_bindings.names import fold
 from isolith_bindings.schema.draft3 import as_draft4
 from isolith_bindings.schema.lenient import LenientReader
 from isolith_bindings.schema.nodes import ANY, Field, Node, Record, accepts, text
+from isolith_bindings.schema.paged import item_of
 from isolith_bindings.schema.quoting import MARK, clean, comment, docstring, one_line, quoted
 from isolith_bindings.schema.reader import Limits, Reader
 from isolith_bindings.schema.typenames import PRELUDE as PRELUDE_NAMES
@@ -89,6 +90,7 @@ class Subject:
 
     `returns` is None where nothing is said of it. `observed`: learnt from results, not declared. `signature` is kept
     as it is where it is given. `lenient`: say of arguments all that is taken, for a checker, not what is best given.
+    `pages`: how its variant `.pages` is called, where there is one.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Subject:
     native: bool = False
     observed: bool = False
     lenient: bool = False
+    pages: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,8 @@ class Stub:
     observed: bool = False
     schemas: dict[str, JsonSchema] = field(default_factory=dict[str, "JsonSchema"], repr=False)
     """What each type was read from, references still in it."""
+    item: str = "Any"
+    """The type of what its pages give."""
 
     def resolve(self, name: str) -> str | None:
         """The type that is meant by any spelling of its name."""
@@ -185,7 +190,8 @@ def make(subject: Subject, detail: Detail) -> Stub:
     line = None if names.renamed else subject.signature
     line = line or _signature(subject.name, shown, odd or record.others, result, subject.returns)
     schemas = {**incoming.sources, **outgoing.sources}
-    return Stub(line, types, tuple(_doc(subject, record, detail)), subject.observed, schemas)
+    item = text(item_of(result, records))
+    return Stub(line, types, tuple(_doc(subject, record, detail, item)), subject.observed, schemas, item)
 
 
 def _incoming(subject: Subject, parameters: JsonSchema, names: TypeNames, limits: Limits) -> Reader:
@@ -328,13 +334,16 @@ def _unshown(field: Field) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------------------------- docstrings
 
 
-def _doc(subject: Subject, record: Record, detail: Detail) -> list[str]:
+def _doc(subject: Subject, record: Record, detail: Detail, item: str) -> list[str]:
     """What is said of the method, of its arguments, and by us, a blank line between."""
     native = subject.native
     words = quoted(clean(subject.description, detail.words), theirs=not native) if detail.words else []
     said = [(field, _joined((*field.notes, *_unshown(field)), field.words, native=native)) for field in record.fields]
     lines = [f"{_shown_name(field.name)}: {text}" for field, text in said if text] if detail.arguments else []
     ours = [*record.notes, *subject.remarks]
+    if subject.pages:
+        kind = "" if item == "Any" else f", each `{item}`"
+        ours.append(f"Also: {subject.pages}(...), all items over all pages: `async for item in`{kind}")
     if not all(is_argument(field.name) for field in record.fields):
         ours.append(f"Arguments whose names are no identifiers go in one dict: {subject.name}({{...}})")
     doc: list[str] = []

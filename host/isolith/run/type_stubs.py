@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from isolith_bindings.connector import Connector, Method
+    from isolith_bindings.schema.stubs import Stub
 
 SCRIPT = "__isolith_script.py"
 FIRST = "from __isolith import *\n"
@@ -26,7 +27,7 @@ FIRST = "from __isolith import *\n"
 _ANYTHING = "def __getattr__(name: str) -> Any: ...\n"
 _WORD = re.compile(r"\w+")
 _MAX_KEPT = 1_000
-_kept: dict[tuple[int, bool, bool], tuple[Method, str]] = {}
+_kept: dict[tuple[int, bool, bool, bool], tuple[Method, str]] = {}
 """Stubs by the identity of their method, which is held so that it stays one."""
 
 
@@ -48,12 +49,16 @@ def files(text: str, connectors: Mapping[str, Connector], *, synchronous: bool) 
     yield "__isolith.pyi", "\n".join(["from typing import Any", *imports, *known, error, ""])
     yield SCRIPT, f"{FIRST}{text}"
     for name in named:
+        varied = not words.isdisjoint({"raw", "pages"})
         methods = [method for method in offering(connectors[name]).methods.values() if method.name in words]
         native = is_native(connectors[name])
         yield f"{name}.pyi", _module(name, methods)
         for method in methods:
             if method.name.isidentifier():
-                yield f"__{name}_{method.name}.pyi", _function(method, native=native, synchronous=synchronous)
+                yield (
+                    f"__{name}_{method.name}.pyi",
+                    _function(method, native=native, synchronous=synchronous, varied=varied),
+                )
 
 
 def _module(connector: str, methods: Iterable[Method]) -> str:
@@ -66,17 +71,46 @@ def _module(connector: str, methods: Iterable[Method]) -> str:
     return "\n".join(["from typing import Any", *lines, _ANYTHING])
 
 
-def _function(method: Method, *, native: bool, synchronous: bool) -> str:
-    """The stub of one method. `native`: what it answers keeps its Python types, a date is no text."""
-    key = (id(method), native, synchronous)
+def _function(method: Method, *, native: bool, synchronous: bool, varied: bool) -> str:
+    """The stub of one method. `native`: what it answers keeps its Python types, a date is no text.
+
+    `varied`: with `.raw` and `.pages`, which no function has. Of others a checker speaks more plainly.
+    """
+    key = (id(method), native, synchronous, varied and bool(method.variants))
     kept = _kept.get(key)
     if kept is not None and kept[0] is method:
         return kept[1]
-    text = stub(Subject(method.name, method.parameters, method.returns, native=native, lenient=True)).text
+    written = stub(Subject(method.name, method.parameters, method.returns, native=native, lenient=True))
+    text = _variants(written, method, synchronous=synchronous) if key[-1] else written.text
     if synchronous:  # there a call gives its value
-        text = text.replace(f"async def {method.name}(", f"def {method.name}(")
+        text = text.replace(f"async def {method.name}(", f"def {method.name}(").replace(
+            "async def __call__(", "def __call__("
+        )
     made = f"{PRELUDE}{text}\n"
     if len(_kept) >= _MAX_KEPT:
         _kept.clear()
     _kept[key] = (method, made)
     return made
+
+
+def _variants(written: Stub, method: Method, *, synchronous: bool) -> str:
+    """A method as an object that can be called in more ways than one."""
+    lines = [written.function.replace(f"def {method.name}(", "def __call__(self, ", 1).replace("(self, )", "(self)", 1)]
+    if "raw" in method.variants:
+        lines.append(f"{'' if synchronous else 'async '}def raw(self, *one: Any, **named: Any) -> Any: ...")
+    if "pages" in method.variants:
+        lines.append("def pages(self, *one: Any, **named: Any) -> _Pages: ...")
+    walk = [f"def __aiter__(self) -> _AsyncIterator[{written.item}]: ..."]
+    if synchronous:
+        walk.append(f"def __iter__(self) -> _Iterator[{written.item}]: ...")
+    return "\n".join(
+        [
+            "from collections.abc import AsyncIterator as _AsyncIterator, Iterator as _Iterator",
+            *written.types.values(),
+            "class _Pages:",
+            *(f"    {line}" for line in walk),
+            "class _Method:",
+            *(f"    {line}" for text in lines for line in text.splitlines()),
+            f"{method.name}: _Method",
+        ]
+    )

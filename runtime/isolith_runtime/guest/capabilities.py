@@ -64,7 +64,7 @@ def _raw(caller: Caller, connector: str, method: str) -> Callable[..., object]:
 
 
 def _pages(caller: Caller, connector: str, method: str) -> Callable[..., Pages]:
-    """The method page by page."""
+    """The items of all pages of the method."""
 
     def pages(*arguments: object, **named: object) -> Pages:
         return Pages(caller, (connector, method), _one_mapping(f"{connector}.{method}", arguments, named))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,9 @@ from isolith import connector
 from isolith.command_line.check_command import check_script
 from isolith.run.type_checker import Name, TypeChecker, Types, type_checker, types_of
 from isolith_bindings.check import check
+from isolith_bindings.connector import JsonSchema, Method
 from isolith_bindings.functions import as_connector
+from isolith_bindings.testing import RecordingConnector
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,6 +103,39 @@ def test_a_date_that_is_taken_for_text_is_told(command: TypeChecker) -> None:
         "rows = await diary.days()\nrows[0]['on'][:4]", {"diary": as_connector(Diary)}, command, synchronous=False
     )
     assert finding.line == 2
+
+
+def paging() -> RecordingConnector:
+    """`hub.rows`, in pages, each row with a number."""
+    row = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
+    page: JsonSchema = {
+        "type": "object",
+        "properties": {"items": {"type": "array", "items": row}},
+        "required": ["items"],
+    }
+    method = Method("rows", "rows", "", {"type": "object", "properties": {"page": {"type": "integer"}}}, page, "")
+    hub = RecordingConnector("hub", {})
+    hub.methods = {"rows": replace(method, variants=frozenset({"raw", "pages"}))}
+    return hub
+
+
+@pytest.mark.parametrize(
+    ("text", "synchronous"),
+    [
+        ("(await hub.rows.raw(page=3))['body']", False),
+        ("[row['number'] + 1 async for row in hub.rows.pages(page=2)]", False),
+        ("sum(row['number'] for row in hub.rows.pages({'page': 2})) + len(hub.rows()['items'])", True),
+        ("hub.rows.raw()['status']", True),
+    ],
+)
+def test_other_ways_to_call_a_method_raise_no_alarm(command: TypeChecker, text: str, synchronous: bool) -> None:
+    assert types_of(text, {"hub": paging()}, command, synchronous=synchronous) == ()
+
+
+def test_what_is_done_with_an_item_of_a_page_is_known(command: TypeChecker) -> None:
+    text = "async for row in hub.rows.pages():\n    row['number'] + 'x'\n    await hub.rows(page=[row])"
+    found = types_of(text, {"hub": paging()}, command, synchronous=False)
+    assert [finding.line for finding in found] == [2, 3]
 
 
 OTHERS = (
