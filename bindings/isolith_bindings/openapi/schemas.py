@@ -51,6 +51,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 }
 _ONLY = frozenset({"required", "not", "minProperties", "maxProperties", "title", "description"})
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+# A regular expression as JavaScript writes it in a program. As a pattern no text would ever fit it.
+_LITERAL = re.compile(r"/(\^.*|.*\$)/([a-z]*)", re.DOTALL)
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\-]+")
 
 
@@ -130,6 +132,9 @@ class Schemas:
             schema[keyword] = self._schema(node.child(keyword), depth + 1)
         elif keyword == "type":
             _put_type(schema, value)
+        elif keyword == "pattern" and isinstance(value, str) and (literal := _LITERAL.fullmatch(value)):
+            if not literal[2]:  # what flags change cannot be said
+                schema[keyword] = literal[1]
         elif _is_kept(keyword, value):
             schema[keyword] = value
 

@@ -214,6 +214,25 @@ def test_what_may_not_be_null_is_refused_as_before(version: str) -> None:
     assert "`a.x`" in refused(fields(version, a=nullable), "make", a={"x": "no"}).message
 
 
+@pytest.mark.parametrize(
+    ("pattern", "fits", "other"),
+    [
+        ("/^[a-z]+$/", "ab", "AB"),
+        ("/^[a-z]+$/i", "AB", None),
+        ("/[a-z]+$/", "ab", "AB"),
+        ("^/[a-z]+/$", "/ab/", "ab"),
+        ("/[a-z]+/", "/ab/", "ab"),
+        ("(?i)^ab$", "AB", None),
+        ("[", "x", None),
+    ],
+)
+def test_a_pattern_may_be_written_as_in_a_program(pattern: str, fits: str, other: str | None) -> None:
+    document = fields("3.1.0", a={"type": "string", "pattern": pattern})
+    assert sent(document, "make", a=fits).body == json.dumps({"a": fits}, separators=(",", ":")).encode()
+    if other is not None:
+        assert "fits the pattern" in refused(document, "make", a=other).message
+
+
 def test_several_forms_may_fit() -> None:
     """Real documents have examples that do; which one is meant, a discriminator says, or nothing."""
     cat = {"type": "object", "required": ["kind"], "properties": {"kind": {"type": "string"}, "lives": {"type": "integer"}}}  # fmt: skip
