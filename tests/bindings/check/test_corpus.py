@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 from tests.bindings.check.corpus import SCRIPTS, Expected, Script, scripts, shop
 
@@ -31,6 +33,39 @@ def test_what_is_wrong_is_found_where_it_is_and_nothing_else(script: Script) -> 
 def test_a_right_script_raises_no_alarm(script: Script) -> None:
     report = check(script.text, shop())
     assert (report.findings, report.fatal, report.looked) == ((), None, True)
+
+
+PLACES = [
+    "if input is None:\n    {}\n    pass",
+    "for _index in range(1):\n    {}\n    pass",
+    "try:\n    {}\n    pass\nfinally:\n    pass",
+]
+"""Where a script may stand within another."""
+FUNCTIONS = [
+    "async def wrapped():\n    {}\n    return 1\nawait wrapped()",
+    "class Runner:\n  async def run(self):\n    {}\n    return 1\nawait Runner().run()",
+]
+ENDS_IN_A_CALL = {"waiting/coroutine_is_the_answer", "waiting/last_call_is_the_answer", "failing/finally"}
+"""What is awaited only as the last thing of a script."""
+
+
+@pytest.mark.parametrize("script", RIGHT, ids=lambda script: script.name)
+def test_a_right_script_is_right_within_another(script: Script) -> None:
+    synchronous = check(script.text, shop()).synchronous
+    at_the_top = synchronous or any(word in script.text for word in ("global ", "nonlocal ", "import *"))
+    for place in [] if script.name in ENDS_IN_A_CALL else PLACES if at_the_top else [*PLACES, *FUNCTIONS]:
+        text = place.format(script.text.replace("\n", "\n    "))
+        if is_python(text):
+            assert check(text, shop()).findings == (), text
+
+
+def is_python(text: str) -> bool:
+    """A comment or a text that goes over lines may end oddly within another script."""
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
 
 
 def test_the_corpus_is_as_large_as_was_asked_for() -> None:
