@@ -10,7 +10,7 @@ from mcp_types import HEADER_MISMATCH
 
 from isolith_bindings.errors import BindError, CallError
 from isolith_bindings.mcp import calls
-from isolith_bindings.mcp.arguments import checked, look_at
+from isolith_bindings.mcp.arguments import checked_aside, look_at
 from isolith_bindings.mcp.catalogue import Bound, Catalogue, Change, difference
 from isolith_bindings.mcp.descriptions import HttpServer, Server
 from isolith_bindings.mcp.failures import (
@@ -234,7 +234,7 @@ class McpServer:
         tool = f"{self.name}.{method.name}"
         try:
             bound = await self._bound(method, tool, context)
-            values = checked(tool, bound, arguments, context.artifacts)
+            values = await checked_aside(tool, bound, arguments, context.artifacts)
             return await self._made(tool, bound, values, context)
         except CallError as error:
             self._calls_failed += 1

@@ -5,18 +5,22 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import enum
+import threading
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from tests.bindings.mcp.bench import Artifacts
 
 from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.errors import CallError
+from isolith_bindings.mcp import arguments
 from isolith_bindings.mcp.arguments import MAX_DEPTH, as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from isolith_bindings.mcp.catalogue import Bound
 
 
 class Colour(enum.Enum):
@@ -97,3 +101,28 @@ def test_an_artifact_is_sent_as_text_or_base64(content: bytes, mime: str, expect
     artifacts = Artifacts()
     keep: Callable[..., ArtifactRef] = artifacts.keep
     assert sent([keep(content, mime=mime)], artifacts) == [expected]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("value", "apart"),
+    [
+        ([1] * 4_000, False),
+        ([1] * 300_000, True),
+        ([[n] for n in range(4_000)], True),
+        ({"a": {"b": {1} | {2}}}, False),
+    ],
+    ids=["few", "many", "many small ones", "nested"],
+)
+async def test_much_is_checked_beside_the_loop(value: object, apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A megabyte of numbers held up the loop for a second, and a script sends two hundred of them."""
+    threads: list[int] = []
+
+    def noted(*_: object) -> dict[str, object]:
+        threads.append(threading.get_ident())
+        return {"a": 1}
+
+    monkeypatch.setattr(arguments, "checked", noted)
+    bound = cast("Bound", None)
+    assert await arguments.checked_aside("box.tool", bound, {"a": value}, Artifacts()) == {"a": 1}
+    assert [thread != threading.get_ident() for thread in threads] == [apart]
