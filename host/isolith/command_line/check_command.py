@@ -24,6 +24,7 @@ from isolith.command_line.command import Configured, Connect, Json, PolicyName, 
 from isolith.command_line.hints import NOTHING_CONNECTED
 from isolith.command_line.policy_command import say_idle_rules
 from isolith.command_line.request import read_script
+from isolith.command_line.script_files import script_names
 from isolith.json_form import to_json_form, to_json_text
 from isolith.outcome import Diagnostic
 from isolith.run.checking import diagnostic, look
@@ -86,7 +87,7 @@ class Checked:
 
 @guarded
 def check(
-    scripts: Annotated[list[str], typer.Argument(metavar="SCRIPT", help="Files, or - for stdin.")],
+    scripts: Annotated[list[str], typer.Argument(metavar="SCRIPT", help="Files, folders of them, or - for stdin.")],
     *,
     specs: Connect = None,
     configured: Configured = None,
@@ -97,7 +98,7 @@ def check(
     """Say what is wrong with scripts without running them. Ends with 1 if one of them cannot work."""
     config = command.read_configuration(configured)
     decided = as_policy(command.policy_of(policy, config))
-    sources = [(name, read_script(name, Budgets().script_bytes)) for name in scripts]
+    sources = [(name, read_script(name, Budgets().script_bytes)) for name in script_names(scripts, specs or ())]
     if specs or config:
         get_ready(types)
 

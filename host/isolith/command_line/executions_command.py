@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path  # noqa: TC003 - Typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -29,6 +30,7 @@ from isolith.approvals.command import (
 from isolith.budgets import Budgets
 from isolith.command_line import command
 from isolith.command_line.command import Json, guarded
+from isolith.command_line.kept_artifacts import artifact_of, write_bytes
 from isolith.command_line.kept_journal import journalled
 from isolith.command_line.kept_runs import (
     Call,
@@ -221,6 +223,23 @@ def replay(
     for line in () if json else outcome.logs:
         command.terminal().log(line.model_dump())
     answered(outcome, json=json)
+
+
+@app.command(epilog="Example: isolith executions artifact 4f2a data.csv --output data.csv")
+@guarded
+@journalled
+def artifact(
+    execution: Which,
+    handle: Annotated[str, typer.Argument(metavar="HANDLE", help="Its handle, the beginning of it, or its name.")],
+    *,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it there, in place of stdout.")] = None,
+) -> None:
+    """Write the bytes of an artifact, as `show --json` lists them; `value` is a value that was not shown whole."""
+
+    async def use(journal: Journal) -> bytes:
+        return await artifact_of(journal, await find_execution(journal, execution), handle)
+
+    write_bytes(in_journal(use), output, command.terminal())
 
 
 @app.command(epilog="Example: isolith executions cancel 4f2a")

@@ -40,28 +40,48 @@ def script_of(beside: Path) -> Path | None:
     return None
 
 
-def find_cases(paths: Iterable[Path]) -> list[Case]:
-    """The cases under folders, and the scripts that are named themselves; sorted, each once.
+def read_cases(paths: Iterable[Path]) -> list[tuple[Case, Expectation]]:
+    """The cases under folders, and the scripts that are named themselves, with what is expected; sorted, each once.
 
-    Raises UsageError: a path that is not there, an expectation without a script or with two files, nothing at all.
+    Raises UsageError with all that is wrong, a line each: a path that is not there, an expectation without a script,
+    with two files, or that cannot be read; nothing at all.
     """
-    found: dict[Path, Case] = {}
-    for path in paths:
-        for case in _under(path) if path.is_dir() else [_named(path)]:
-            found[case.script.resolve()] = case
+    found: dict[Path, tuple[Case, Expectation]] = {}
+    wrong: list[str] = []
+    for beside, script in _candidates(paths):
+        try:
+            case = _named(script) if beside is None else _of(beside, script)
+            found[case.script.resolve()] = (case, case.expectation())
+        except UsageError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise UsageError("\n".join(dict.fromkeys(wrong)))
     if not found:
         raise UsageError("there are no cases: put NAME.expect.json beside NAME.py, or name scripts with `--update`")
-    return sorted(found.values(), key=lambda case: case.name)
+    return sorted(found.values(), key=lambda read: read[0].name)
 
 
-def _under(folder: Path) -> Iterator[Case]:
+def _candidates(paths: Iterable[Path]) -> Iterator[tuple[Path | None, Path]]:
+    """Expectations in folders with the scripts that they are of; None with what was named itself."""
+    for path in paths:
+        if path.is_dir():
+            yield from _under(path)
+        else:
+            yield None, path
+
+
+def _under(folder: Path) -> Iterator[tuple[Path, Path]]:
     for beside in sorted(path for path in folder.rglob("*.expect.*") if path.is_file()):
         script = script_of(beside)
         if script is None or any(part.startswith(".") for part in beside.relative_to(folder).parts):
             continue
-        if not script.is_file():
-            raise UsageError(f"`{beside}` has no script: `{script}` is not there")
-        yield Case(script, _beside(script))
+        yield beside, script
+
+
+def _of(beside: Path, script: Path) -> Case:
+    if not script.is_file():
+        raise UsageError(f"`{beside}` has no script: `{script}` is not there")
+    return Case(script, _beside(script))
 
 
 def _named(path: Path) -> Case:

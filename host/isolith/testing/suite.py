@@ -72,8 +72,11 @@ async def run_case(code_mode: CodeMode, case: Case, expected: Expectation, budge
 
 
 def write_expectation(result: Result, expected: Expectation) -> bool:
-    """Write what the script came to beside it, where that is not what is said already. Whether it was written."""
-    if result.internal or (result.passed and result.case.beside.exists()):
+    """Write what the script came to beside it, where that is not what is said already. Whether it was written.
+
+    Never over TOML, which a person wrote.
+    """
+    if result.internal or result.case.beside.suffix == ".toml" or (result.passed and result.case.beside.exists()):
         return False
     text = to_json_text(expected_of(result.outcome, expected.input), indent=2)
     result.case.beside.write_text(f"{text}\n", encoding="utf-8")

@@ -104,3 +104,37 @@ def test_a_check_of_the_journal_as_data(paused: str, url: str) -> None:
 async def _made(url: str) -> None:
     async with await Journal.open(url):
         pass
+
+
+@pytest.fixture
+def kept(url: str) -> str:
+    """The id of a run that has made artifacts."""
+
+    async def make() -> str:
+        async with await Journal.open(url) as journal:
+            lease = await created(journal)
+            for number, name in enumerate(("data.bin", "twice", "twice")):
+                content = b"\x00\xff" if number == 0 else b"text"
+                await journal.artifacts.keep(lease, content, mime="text/plain", name=name, handle=f"art_{number}")
+            return lease.execution_id
+
+    return asyncio.run(make())
+
+
+@pytest.mark.parametrize("which", ["data.bin", "art_0"])
+def test_an_artifact_is_written_to_a_pipe_or_a_file(kept: str, url: str, tmp_path: Path, which: str) -> None:
+    ask = ["executions", "artifact", kept[:8], which, "--journal", url]
+    assert CliRunner().invoke(cli.app, ask).stdout_bytes == b"\x00\xff"
+    done = CliRunner().invoke(cli.app, [*ask, "--output", str(tmp_path / "out.bin")])
+    assert (done.exit_code, done.stdout_bytes, (tmp_path / "out.bin").read_bytes()) == (0, b"", b"\x00\xff")
+
+
+@pytest.mark.parametrize(
+    ("which", "says"),
+    [("none", "no artifact of it is called `none`: there are art_0 (data.bin)"), ("twice", "2 artifacts of execution")],
+)
+def test_what_is_no_artifact_or_not_one_is_told_with_those_there_are(
+    kept: str, url: str, which: str, says: str
+) -> None:
+    done = CliRunner().invoke(cli.app, ["executions", "artifact", kept, which, "--journal", url])
+    assert (done.exit_code, says in done.stderr.replace("\n", " ")) == (2, True)

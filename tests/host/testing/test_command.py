@@ -89,12 +89,38 @@ def test_wrong_use(put: Put, run: Run, folder: Path) -> None:
     assert "two expectations" in run("cases").output
     (folder / "cases" / "twice.expect.json").unlink()
     assert run("cases").exit_code == 0
-    assert "by hand" in run("cases", "--update").output
     (folder / "cases" / "twice.py").unlink()
     for arguments, said in ((("cases",), "has no script"), (("nowhere",), "does not exist")):
         done = run(*arguments)
         assert (done.exit_code, said in done.output) == (2, True)
     assert "name its script" in run("cases/twice.expect.toml").output
+
+
+def test_toml_is_left_to_its_author_and_holds_up_no_other(put: Put, run: Run, folder: Path) -> None:
+    changed = put("changed", "2", {"value": 1})
+    put("passes", "3", None)
+    (folder / "cases" / "passes.expect.toml").write_text("value = 3")
+    done = run("cases", "--update")
+    assert (done.exit_code, "by hand" in done.output) == (0, False)
+    assert json.loads(changed.with_name("changed.expect.json").read_text())["value"] == 2
+    differs = folder / "cases" / "passes.expect.toml"
+    differs.write_text("# why\nvalue = 4")
+    put("changed", "2", {"value": 1})
+    done = run("cases", "--update")
+    assert (done.exit_code, differs.read_text()) == (1, "# why\nvalue = 4")
+    assert "`--update` writes JSON: change `cases/passes.expect.toml` by hand" in done.output
+    assert json.loads(changed.with_name("changed.expect.json").read_text())["value"] == 2
+
+
+def test_all_that_is_wrong_with_expectations_is_told_at_once(put: Put, run: Run, folder: Path) -> None:
+    put("bad", "1", {"valeu": 1})
+    put("orphan", "1", {"value": 1}).unlink()
+    put("twice", "1", {"value": 1})
+    (folder / "cases" / "twice.expect.toml").write_text("value = 1")
+    done = run("cases", "nowhere")
+    assert done.exit_code == 2
+    for said in ("`valeu`", "`cases/orphan.expect.json` has no script", "two expectations", "`nowhere` does not exist"):
+        assert done.output.count(said) == 1, said
 
 
 def test_a_bug_of_ours_is_an_error_and_ends_with_5(
@@ -105,7 +131,7 @@ def test_a_bug_of_ours_is_an_error_and_ends_with_5(
     def broken(*_: object) -> None:
         raise RuntimeError("of ours")
 
-    monkeypatch.setattr("isolith.run.execution.prepare", broken)
+    monkeypatch.setattr("isolith.run.execution.prepared", broken)
     done = run("cases", "--junit", "results.xml", "--update")
     assert done.exit_code == 5
     (suite,) = ET.fromstring((folder / "results.xml").read_bytes())  # noqa: S314 - ours
