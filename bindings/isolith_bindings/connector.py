@@ -43,7 +43,7 @@ class Annotations:
 
 
 Variant = Literal["", "raw", "pages"]
-"""Another way to use a method: `.raw(...)` answers as the other side did, `.pages(...)` gives the items of all pages."""
+"""Another way to use a method: `.raw(...)` answers as the other side did, `.pages(...)` gives items of all pages."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ from isolith_bindings.rendering import NO_DEFAULT, render_hint, render_signature
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pydantic_core.core_schema import DataclassField, DecimalSchema, ModelField, TypedDictField
+
 _RESULT = "return"
 _NOT_THERE = (
     "an annotation names something that does not exist when it runs: "
@@ -161,6 +163,18 @@ class _Schema(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - the base calls it
         return False
+
+    def field_is_required(self, field: ModelField | DataclassField | TypedDictField, total: bool) -> bool:  # noqa: FBT001 - so the base declares it
+        """What is dumped has each field of its model, those with a default, too."""
+        if self.mode != "serialization" or field["type"] == "typed-dict-field":
+            return super().field_is_required(field, total)
+        return field.get("serialization_exclude_if") is None
+
+    def decimal_schema(self, schema: DecimalSchema) -> dict[str, Any]:
+        """A script is given a Decimal: its format says so, as that of a date does."""
+        return (
+            {"type": "string", "format": "decimal"} if self.mode == "serialization" else super().decimal_schema(schema)
+        )
 
 
 def _parameters_schema(slots: Mapping[str, Slot], others: Slot | None) -> JsonSchema:

@@ -112,11 +112,30 @@ def test_hints_become_text_and_schema() -> None:
                     "name": {"type": "string", "description": "as written"},
                     "level": {"$ref": "#/$defs/Level", "default": "low"},
                 },
-                "required": ["id", "name"],
+                "required": ["id", "name", "level"],
             },
             "Level": {"type": "string", "title": "Level", "enum": ["low", "high"]},
         },
     }
+
+
+def test_what_is_dumped_has_what_has_a_default_unless_it_may_be_left_out() -> None:
+    class Some(TypedDict, total=False):
+        maybe: int
+
+    class Kept(BaseModel):
+        tags: list[str] = []
+        hidden: int | None = Field(default=None, exclude_if=lambda value: value is None)
+        some: Some = {}
+
+    def save(kept: Kept) -> Kept:
+        raise NotImplementedError
+
+    signature = read_signature(save, "crm.save")
+    [given, answered] = [signature.parameters["$defs"], (signature.returns or {})["$defs"]]
+    assert "required" not in given["Kept"]  # type: ignore[index]
+    assert answered["Kept"]["required"] == ["tags", "some"]  # type: ignore[index]
+    assert "required" not in answered["Some"]  # type: ignore[index]
 
 
 def test_a_script_writes_aliases_and_reads_field_names() -> None:

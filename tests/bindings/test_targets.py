@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -251,6 +252,7 @@ def test_values_of_a_python_function_keep_their_types() -> None:
 
         at: dt.datetime
         until: dt.date | None = None
+        price: Decimal | None = None
 
     def deals(since: dt.date, limit: int = 3) -> list[Deal]:
         """All deals."""
@@ -262,7 +264,8 @@ def test_values_of_a_python_function_keep_their_types() -> None:
         "class Deal(TypedDict):\n"
         "    # A deal.\n"
         "    at: datetime\n"
-        "    until: NotRequired[date | None]\n"
+        "    until: date | None\n"
+        "    price: Decimal | None\n"
         "\n"
         "async def deals(*, since: date, limit: int = 3) -> list[Deal]:\n"
         '    """All deals."""'

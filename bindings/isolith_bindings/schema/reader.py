@@ -48,7 +48,14 @@ class Limits:
 
 
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
-NATIVE = {"date-time": "datetime", "date": "date", "time": "time", "duration": "timedelta", "uuid": "UUID"}
+NATIVE = {
+    "date-time": "datetime",
+    "date": "date",
+    "time": "time",
+    "duration": "timedelta",
+    "uuid": "UUID",
+    "decimal": "Decimal",
+}
 """What a Python function of the host takes and gives under these formats; from elsewhere they are text."""
 _TEXTS_FROM_BYTES = frozenset({"binary", "artifact"})
 _STRUCTURE = ("properties", "patternProperties", "additionalProperties", "required")

@@ -36,6 +36,7 @@ MAX_STUB = 24_000
 PRELUDE = '''\
 from collections.abc import Mapping as _Mapping, Sequence as _Sequence, Set as _Set
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, Literal, Never, NotRequired, TypedDict, Unpack
 from uuid import UUID
 

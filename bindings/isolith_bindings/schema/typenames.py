@@ -10,7 +10,7 @@ import unicodedata
 MAX_LENGTH = 48
 PRELUDE = frozenset(
     {"Any", "Artifact", "Literal", "Never", "NotRequired", "TypedDict", "Unpack"}
-    | {"UUID", "date", "datetime", "time", "timedelta"}
+    | {"Decimal", "UUID", "date", "datetime", "time", "timedelta"}
 )
 """What stubs use themselves."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
+from pydantic import BaseModel
 from tests.bindings.check.corpus import Script, scripts, shop
 
 from isolith import connector
@@ -136,6 +138,29 @@ def test_what_is_done_with_an_item_of_a_page_is_known(command: TypeChecker) -> N
     text = "async for row in hub.rows.pages():\n    row['number'] + 'x'\n    await hub.rows(page=[row])"
     found = types_of(text, {"hub": paging()}, command, synchronous=False)
     assert [finding.line for finding in found] == [2, 3]
+
+
+class Priced(BaseModel):
+    """What has a price."""
+
+    price: Decimal | None = None
+
+
+@connector("till")
+class Till:
+    """Answers with amounts."""
+
+    async def rows(self) -> list[Priced]:
+        """Each with its price."""
+        return []
+
+
+def test_an_amount_of_a_python_function_is_a_decimal_that_is_there(command: TypeChecker) -> None:
+    adding = "from decimal import Decimal\nx = Decimal(0)\nfor row in await till.rows():\n    x += row['price'] or 0"
+    till = {"till": as_connector(Till)}
+    assert types_of(adding, till, command, synchronous=False) == ()
+    [found] = types_of("(await till.rows())[0]['price'] + 'x'", till, command, synchronous=False)
+    assert "`Decimal | None`" in found.message
 
 
 OTHERS = (
