@@ -66,6 +66,7 @@ class Calls:
         elif isinstance(function, Function):
             return self.own(function)
         elif isinstance(function, Named):
+            self.kept_for_later(node, function.name, given, scope)
             return self.pythons(node, function.name, given, named)
         return UNKNOWN
 
@@ -185,6 +186,25 @@ class Calls:
         elif name in _WAITERS:
             return self.waiting(node, name, given, named)
         return UNKNOWN
+
+    def kept_for_later(self, node: ast.Call, name: str, values: list[Value], scope: Scope) -> None:
+        """`partial(method, name=value)`: more arguments may come, and whether it is ever called is not known."""
+        function = values[0] if name == "functools.partial" and values else None
+        if not isinstance(function, MethodRef):
+            return
+        index = self.state.toolbox.index(function.connector)
+        known = index.resolve(function.path)
+        if known is None:
+            return
+        method, tool = index.methods[known], f"{function.connector}.{known}"
+        call = ast.Call(node.args[0], node.args[1:], node.keywords)
+        given = arguments.given(call, tool, lambda part: self.expressions.constant(part, scope))
+        if isinstance(given, arguments.Problem):
+            problem: arguments.Problem | None = replace(given, hint=arguments.by_name(call, method, tool))
+        else:
+            problem = arguments.problem(replace(given, open=True), method, tool)
+        if problem is not None:
+            self.state.say("invalid_arguments", node, problem.message, problem.hint, tool=tool, certain=False)
 
     def by_name(self, node: ast.Call, given: list[Value]) -> Value:
         """`getattr(x, "name")`, which is `x.name` where the name is written out and nothing is given in place of it."""
