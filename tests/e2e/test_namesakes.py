@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isolith import CodeMode, connector
+from isolith.run.type_checker import type_checker, types_of
 from isolith_bindings.check import check, surroundings
 from isolith_bindings.functions import as_connector
 from isolith_runtime.guest import names
@@ -48,6 +49,15 @@ class Rooms:
     async def book(self) -> str:
         """Book a room."""
         return "booked"
+
+
+@connector("desk")
+class Desk:
+    """A desk."""
+
+    async def count(self) -> int:
+        """What lies on it."""
+        return 3
 
 
 @pytest.fixture
@@ -120,6 +130,23 @@ def test_the_check_looks_at_the_calls_of_both() -> None:
     assert (found.line, found.kind, found.certain) == (3, "invalid_arguments", True)
     [found] = check("from time import sleep, get_current_time as g\nsleep(1)\ng(town='Oslo')", tools).findings
     assert (found.line, found.kind) == (3, "invalid_arguments")
+
+
+@pytest.mark.parametrize(
+    ("script", "alarm"),
+    [
+        ("desk.count().split()", True),
+        ("import json\ndesk.count().split()\ntime.get_current_time()", True),
+        ("import time\n[time.get_current_time(), time.time(), desk.count().split()]", False),
+        ("from time import get_current_time, sleep\ndesk.count().split()", False),
+        ("def f():\n    import xml\n    return xml.fetch(name='a')\ndesk.count().split()", False),
+    ],
+)
+def test_a_type_checker_is_not_asked_of_what_no_stub_can_say(script: str, alarm: bool) -> None:
+    tools = {"time": as_connector(Clock), "xml": as_connector(Markup), "desk": as_connector(Desk)}
+    checker = type_checker("ty")
+    assert checker is not None
+    assert bool(types_of(script, tools, checker, synchronous=True)) == alarm
 
 
 @pytest.mark.parametrize("name", sorted(name for name in sys.stdlib_module_names if not name.startswith("_")))

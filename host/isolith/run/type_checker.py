@@ -25,7 +25,7 @@ from isolith.run.type_folder import TypeFolder
 from isolith.run.type_remark import Remark, remark_of
 from isolith.run.type_server import NoAnswer, bound, surroundings
 from isolith.run.type_servers import servers
-from isolith.run.type_stubs import FIRST, SCRIPT, files, named_connectors
+from isolith.run.type_stubs import FIRST, SCRIPT, files, imports_namesake, named_connectors
 from isolith_bindings.check import Finding
 
 if TYPE_CHECKING:
@@ -104,6 +104,8 @@ def types_of(
 ) -> tuple[Finding, ...]:
     """What a checker says of a script; nothing where it cannot be asked or is late. Blocks, runs nothing of it."""
     if "__future__" in text or not named_connectors(text, connectors):  # the first stands where our own line does
+        return ()
+    if imports_namesake(text, connectors):
         return ()
     read = dict(files(text, connectors, synchronous=synchronous))
     key = hashlib.sha256(json.dumps([checker.name, checker.command, read]).encode()).digest()

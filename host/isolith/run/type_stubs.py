@@ -38,6 +38,13 @@ def named_connectors(text: str, connectors: Mapping[str, Connector]) -> list[str
     return [name for name in connectors if name in words and name not in sys.stdlib_module_names]
 
 
+def imports_namesake(text: str, connectors: Mapping[str, Connector]) -> bool:
+    """Whether a script imports a module that a connector is called like: it has both, which no stub can say."""
+    namesakes = connectors.keys() & sys.stdlib_module_names
+    lines = [line for line in text.splitlines() if "import" in line] if namesakes else []
+    return any(not namesakes.isdisjoint(_WORD.findall(line)) for line in lines)
+
+
 def files(text: str, connectors: Mapping[str, Connector], *, synchronous: bool) -> Iterator[tuple[str, str]]:
     """Names and contents: the script, its globals, and a module for each connector and each method."""
     words = set(_WORD.findall(text))
