@@ -46,11 +46,12 @@ class SecretUnavailable(CallError):
 class Secret:
     """A credential by its source. `reveal` reads it; every text form of the object is a mask."""
 
-    __slots__ = ("_label", "_source")
+    __slots__ = ("_label", "_source", "_variable")
 
-    def __init__(self, source: Callable[[], object], label: str) -> None:
+    def __init__(self, source: Callable[[], object], label: str, variable: str | None = None) -> None:
         self._source = source
         self._label = label
+        self._variable = variable
 
     @classmethod
     def env(cls, name: str) -> Secret:
@@ -62,7 +63,7 @@ class Secret:
                 raise SecretUnavailable(f"the environment variable {name} is not set", hint=f"export {name}=...")
             return value
 
-        return cls(read, f"env {name}")
+        return cls(read, f"env {name}", name)
 
     @classmethod
     def file(cls, path: str | Path) -> Secret:
@@ -107,6 +108,16 @@ class Secret:
         """From the program itself. Known to `redact` at once."""
         remember(value)
         return cls(lambda: value, "literal")
+
+    @property
+    def mask(self) -> str:
+        """What is shown in its place to people who decide on a call: a variable is named, a path of the host is not."""
+        return MASK if self._variable is None else f"{MASK[:-1]} of env {self._variable}]"
+
+    def require(self) -> None:
+        """Raises SecretUnavailable where a variable is not set; other places are not looked at."""
+        if self._variable is not None:
+            self._source()
 
     async def reveal(self) -> str:
         """The value, which `redact` knows from now on. Raises SecretUnavailable, and nothing that holds the value."""

@@ -80,20 +80,36 @@ def project(folder: Path, auth: str = "", security: object = None) -> str:
 @pytest.mark.parametrize(
     ("scheme", "auth", "line"),
     [
-        ("header", f"auth = {KEPT}", "X-Key: [secret]"),
-        ("query", f"auth = {KEPT}", "GET https://api.test/v1/items/3?api%20key=[secret]"),
-        ("cookie", f"auth = {KEPT}", "Cookie: sid=[secret]"),
-        ("basic", f'auth = {{ username = "me", password = {KEPT} }}', "Authorization: Basic [secret]"),
-        ("bearer", f"auth = {KEPT}", "Authorization: Bearer [secret]"),
-        ("digest", f'auth = {{ header = "Authorization", value = {KEPT} }}', "Authorization: [secret]"),
-        ("header", f'auth = {{ query = "key", value = {KEPT} }}', "GET https://api.test/v1/items/3?key=[secret]"),
-        ("header", f'auth = {{ cookie = "c", value = {KEPT} }}', "Cookie: c=[secret]"),
+        ("header", f"auth = {KEPT}", "X-Key: [secret of env SECRET_OF_THE_TEST]"),
+        ("query", f"auth = {KEPT}", "GET https://api.test/v1/items/3?api%20key=[secret of env SECRET_OF_THE_TEST]"),
+        ("cookie", f"auth = {KEPT}", "Cookie: sid=[secret of env SECRET_OF_THE_TEST]"),
+        (
+            "basic",
+            f'auth = {{ username = "me", password = {KEPT} }}',
+            "Authorization: Basic [secret of env SECRET_OF_THE_TEST]",
+        ),
+        ("bearer", f"auth = {KEPT}", "Authorization: Bearer [secret of env SECRET_OF_THE_TEST]"),
+        (
+            "digest",
+            f'auth = {{ header = "Authorization", value = {KEPT} }}',
+            "Authorization: [secret of env SECRET_OF_THE_TEST]",
+        ),
+        (
+            "header",
+            f'auth = {{ query = "key", value = {KEPT} }}',
+            "GET https://api.test/v1/items/3?key=[secret of env SECRET_OF_THE_TEST]",
+        ),
+        ("header", f'auth = {{ cookie = "c", value = {KEPT} }}', "Cookie: c=[secret of env SECRET_OF_THE_TEST]"),
         ("oauth", f"auth = {CLIENT}", "Authorization: Bearer [secret]"),
-        ("oauth", f"auth = {KEPT}", "Authorization: Bearer [secret]"),
+        ("oauth", f"auth = {KEPT}", "Authorization: Bearer [secret of env SECRET_OF_THE_TEST]"),
         ("connect", f"auth = {CLIENT}", "Authorization: Bearer [secret]"),
         ("tls", 'auth = { certificate = "mine.pem" }', "# with the certificate of the client"),
-        ("bearer", f"auth_by_scheme = {{ bearer = {KEPT} }}", "Authorization: Bearer [secret]"),
-        (None, f"auth = {KEPT}", "Authorization: Bearer [secret]"),
+        (
+            "bearer",
+            f"auth_by_scheme = {{ bearer = {KEPT} }}",
+            "Authorization: Bearer [secret of env SECRET_OF_THE_TEST]",
+        ),
+        (None, f"auth = {KEPT}", "Authorization: Bearer [secret of env SECRET_OF_THE_TEST]"),
     ],
 )
 def test_every_scheme_is_shown_masked(
@@ -107,6 +123,54 @@ def test_every_scheme_is_shown_masked(
     assert line in found.stdout.splitlines()
     assert "GET https://api.test/v1/items/3" in found.stdout
     assert CANARY not in found.output
+
+
+def test_a_secret_that_is_read_elsewhere_is_shown_without_its_place(tmp_path: Path) -> None:
+    config = project(tmp_path, 'auth = { file = "token.txt" }', [{"header": []}])
+    found = isolith("connectors", "request", "shop.read_item", "--config", config, "--arguments", '{"id": 3}')
+    assert "X-Key: [secret]" in found.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("auth", "told"),
+    [
+        (f"auth = {KEPT}", True),
+        (f"auth_by_scheme = {{ bearer = {KEPT}, header = {KEPT} }}", False),
+        ('auth = { header = "X-Key", value = "${SECRET_OF_THE_TEST}" }', False),
+    ],
+)
+def test_one_secret_in_two_places_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, auth: str, told: bool
+) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_TEST", CANARY)
+    config = project(tmp_path, auth, [{"bearer": [], "header": []}])
+    found = isolith("connectors", "status", "--config", config)
+    line = (
+        "problem: `auth` is one secret, and is sent as the bearer token (scheme `bearer`) and as the header X-Key "
+        "(scheme `header`): `auth_by_scheme` gives each its own"
+    )
+    assert (line in found.stdout, found.exit_code) == (told, 0)
+
+
+@pytest.mark.parametrize(
+    "security", [[{"bearer": []}, {"header": []}], [{"bearer": []}], [{"bearer": [], "oauth": []}]]
+)
+def test_one_secret_in_one_place_is_nothing_to_tell(tmp_path: Path, security: list[object]) -> None:
+    config = project(tmp_path, f"auth = {KEPT}", security)
+    assert "auth_by_scheme" not in isolith("connectors", "status", "--config", config).stdout
+
+
+def test_a_document_without_an_address_is_not_well(tmp_path: Path) -> None:
+    config = project(tmp_path)
+    document = json.loads((tmp_path / "shop.json").read_text())
+    del document["servers"]
+    (tmp_path / "shop.json").write_text(json.dumps(document))
+    found = isolith("connectors", "status", "--config", config)
+    assert found.exit_code == 1
+    assert found.stdout.startswith("shop: no address: the document does not say on which host its API is")
+    assert '`server = "https://..."`' in found.stdout
+    Path(config).write_text(f'{Path(config).read_text()}server = "https://api.test"\n')
+    assert isolith("connectors", "status", "--config", config).exit_code == 0
 
 
 def test_a_write_is_shown_with_its_body(tmp_path: Path) -> None:

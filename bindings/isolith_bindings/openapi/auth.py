@@ -11,10 +11,10 @@ from urllib.parse import quote, unquote_plus, urljoin
 
 from isolith_bindings.egress import Attachment, Origin, origin_of, trust
 from isolith_bindings.errors import CallError
-from isolith_bindings.openapi.credentials import ApiKey, Basic, ClientCertificate, OAuthClient
+from isolith_bindings.openapi.credentials import ApiKey, Basic, ClientCertificate, OAuthClient, masked, secrets_of
 from isolith_bindings.openapi.oauth import Tokens, basic
 from isolith_bindings.openapi.requirements import Use, Wallet, alternatives
-from isolith_bindings.secrets import MASK, Secret, SecretUnavailable
+from isolith_bindings.secrets import Secret, SecretUnavailable
 
 if TYPE_CHECKING:
     from isolith_bindings.egress import Destinations, Egress
@@ -61,7 +61,22 @@ class Auth:
         """What `attach` would send along, each secret masked; nothing is read or fetched. Raises CallError."""
         uses = alternatives(plan, self.wallet)[0]
         self._check_origin(plan, uses)
-        return _merged(plan, [_placed(use, MASK) for use in uses])
+        return _merged(plan, [_placed(use, masked(use.credential), shown=True) for use in uses])
+
+    def require(self, plan: RequestPlan) -> None:
+        """Raises CallError where a credential is known to be missing before it is read: as `attach` would, later."""
+        problem: SecretUnavailable | None = None
+        for uses in alternatives(plan, self.wallet):
+            try:
+                for secret in (secret for use in uses for secret in secrets_of(use.credential)):
+                    secret.require()
+            except SecretUnavailable as error:
+                problem = problem or error
+            else:
+                if uses or problem is None:
+                    return
+        if problem is not None:
+            raise problem
 
     def certifies(self, plan: RequestPlan) -> bool:
         """Whether the client shows a certificate of its own. Raises CallError as `masked` does."""
@@ -123,23 +138,23 @@ def _absolute(scheme: Scheme, server: str) -> Scheme:
     return replace(scheme, token_url=token, refresh_url=refresh)
 
 
-def _placed(use: Use, value: str) -> Attachment:
-    """One secret where it goes."""
+def _placed(use: Use, value: str, *, shown: bool = False) -> Attachment:
+    """One secret where it goes; `shown`: what stands for it, for people."""
     credential, scheme = use.credential, use.scheme
     if isinstance(credential, ClientCertificate):
         return Attachment()
     if isinstance(credential, ApiKey):
-        placed = _keyed(credential.location, credential.name, credential.prefix + value)
+        placed = _keyed(credential.location, credential.name, credential.prefix + value, shown=shown)
     elif scheme.kind == "apiKey":
-        placed = _keyed(scheme.location, scheme.parameter, value)
+        placed = _keyed(scheme.location, scheme.parameter, value, shown=shown)
     else:
         placed = _keyed("header", "Authorization", f"{'Basic' if isinstance(credential, Basic) else 'Bearer'} {value}")
     return replace(placed, secrets=(value,))
 
 
-def _keyed(location: str, name: str, value: str) -> Attachment:
+def _keyed(location: str, name: str, value: str, *, shown: bool = False) -> Attachment:
     if location == "query":
-        return Attachment(query=((quote(name, safe=""), quote(value, safe="[]" if value == MASK else "")),))
+        return Attachment(query=((quote(name, safe=""), value if shown else quote(value, safe="")),))
     return Attachment(cookies=((name, value),)) if location == "cookie" else Attachment(headers=((name, value),))
 
 

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from isolith_bindings.openapi.model import Api
     from isolith_bindings.openapi.signatures import Signatures
 
+_NO_ADDRESS = (
+    "the document does not say on which host its API is: no call can be made before its section of an isolith.toml "
+    'has the line `server = "https://..."`'
+)
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 5.0, 300.0
 """Until an address that gave no document is asked again: twice as long each time."""
 
@@ -153,13 +157,16 @@ class OpenApi:
 
     def status(self) -> DocumentStatus:
         """What was made of the document."""
+        loaded = self._loaded
+        nowhere = _NO_ADDRESS if loaded and loaded.nowhere else None
+        shared = (loaded.shared,) if loaded and loaded.shared else ()
         return DocumentStatus(
             connector=self.name,
             place=self._loader.name,
-            state="ready" if self._loaded else "failed" if self._failure else "not started",
-            reason=None if self._loaded else self._failure,
+            state="no address" if nowhere else "ready" if loaded else "failed" if self._failure else "not started",
+            reason=nowhere if loaded else self._failure,
             tools=len(self.methods),
-            problems=tuple(f"{name}: {why}" for name, why in self.notes.items()),
+            problems=(*shared, *(f"{name}: {why}" for name, why in self.notes.items())),
             excluded=tuple(f"{name}: {why}" for name, why in self.excluded.items()),
         )
 
@@ -216,7 +223,7 @@ class OpenApi:
     def check(self, method: Method, arguments: Mapping[str, object]) -> None:
         """Raises CallError where the call could not be made with these arguments; nothing is sent."""
         loaded = self._ready()
-        loaded.plan(loaded.operation(method), arguments, no_bytes)
+        loaded.require(loaded.plan(loaded.operation(method), arguments, no_bytes))
 
     def dry_run(self, method: Method | str, arguments: Mapping[str, object]) -> str:
         """The request that a call would send, each secret masked, as it stands in HTTP/1.1; nothing is sent or fetched.
@@ -284,8 +291,9 @@ class OpenApi:
         written = place.path.name if isinstance(place, FilePlace) else place.name if place else f"{self.name}.json"
         lines = (f"[connectors.{self.name}]", f"openapi = {json.dumps(written)}", 'server = "https://..."')
         return (
-            "give the connector its address: `server='https://...'` in a program; on the command line connect, in "
-            f"place of the document, an isolith.toml beside it with: {', '.join(f'`{line}`' for line in lines)}"
+            "give the connector its address: `server='https://...'` in a program; in an isolith.toml the line "
+            f"`{lines[-1]}` of its section; where the document itself is connected, connect in its place an "
+            f"isolith.toml beside it with: {', '.join(f'`{line}`' for line in lines)}"
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from isolith_bindings.secrets import Secret
+from isolith_bindings.secrets import MASK, Secret
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,6 +81,29 @@ def fits(scheme: Scheme, credential: Credential) -> bool:
     if isinstance(credential, ApiKey):
         return scheme.kind != "mutualTLS"
     return type(credential) in _FITTING[scheme.kind][0]
+
+
+def secrets_of(credential: Credential) -> tuple[Secret, ...]:
+    """What has to be read for it."""
+    match credential:
+        case Secret():
+            found: tuple[object, ...] = (credential,)
+        case Basic():
+            found = (credential.username, credential.password)
+        case ApiKey():
+            found = (credential.value,)
+        case OAuthClient():
+            found = (credential.client_secret, credential.refresh_token)
+        case ClientCertificate():
+            found = (credential.password,)
+    return tuple(each for each in found if isinstance(each, Secret))
+
+
+def masked(credential: Credential) -> str:
+    """What is shown in its place. A token that a client fetches, and a name with a password, are no single secret."""
+    secrets = secrets_of(credential)
+    single = len(secrets) == 1 and not isinstance(credential, OAuthClient)
+    return secrets[0].mask if single else MASK
 
 
 def wanted(scheme: Scheme) -> str:

@@ -11,6 +11,7 @@ from isolith_bindings.openapi.checking import Checker
 from isolith_bindings.openapi.exchange import send, shown
 from isolith_bindings.openapi.methods import OperationMethod
 from isolith_bindings.openapi.request import Making, make
+from isolith_bindings.openapi.requirements import shared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +35,8 @@ class Loaded:
         self._ask_for_server = connector.ask_for_server()
         reach = connector.reach(api)
         wallet = connector.wallet(api)
+        self.shared = shared([operation.security for operation in api.operations], wallet)
+        """That one credential is sent in several places, where it is."""
         self.egress = connector.egress(reach)
         self._auth = Auth.over(self.egress, wallet, reach.destinations())
         self._operations = {operation.name: operation for operation in api.operations}
@@ -51,12 +54,26 @@ class Loaded:
 
     def plan(self, operation: Operation, given: Mapping[str, object], read: ReadArtifact) -> RequestPlan:
         """The request of a call. Raises CallError."""
-        server = self._server or next(iter(operation.servers), "")
-        if not server.startswith(("http://", "https://")):
+        server = self._address(operation)
+        if not server:
             what = f"the document does not say on which host {operation.key} is"
             raise CallError("tool_unavailable", what, hint=self._ask_for_server)
         arguments = self.checker.check(operation, given)
         return make(operation, arguments, Making(server, self.api.definitions, read))
+
+    def _address(self, operation: Operation) -> str:
+        """Where an operation is; empty where nobody says that."""
+        server = self._server or next(iter(operation.servers), "")
+        return server if server.startswith(("http://", "https://")) else ""
+
+    @property
+    def nowhere(self) -> bool:
+        """Whether nobody says of any operation where it is."""
+        return bool(self._operations) and not any(map(self._address, self._operations.values()))
+
+    def require(self, plan: RequestPlan) -> None:
+        """Raises CallError where a credential is known to be missing."""
+        self._auth.require(plan)
 
     async def send(self, plan: RequestPlan, deadline_s: float, progress: Progress) -> Response:
         """The answer of a success. Raises CallError. What it waits for is progress, in words."""

@@ -11,7 +11,7 @@ from isolith_bindings.openapi.schemes import Scheme
 from isolith_bindings.secrets import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from isolith_bindings.openapi.plan import RequestPlan, Requirement
 
@@ -59,6 +59,30 @@ def alternatives(plan: RequestPlan, wallet: Wallet) -> list[tuple[Use, ...]]:
             f"{plan.operation} was not sent, it needs a credential that this connector does not have: {lacking}",
             hint=_hint(plan.security, wallet),
         )
+    return _best_first(usable)
+
+
+def shared(securities: Iterable[tuple[Requirement, ...] | None], wallet: Wallet) -> str | None:
+    """That one secret is sent in several places, which is seldom meant; None where it is not.
+
+    Of each operation the alternative counts that is tried first. Schemes that all want a token are one place.
+    """
+    if not isinstance(wallet.default, Secret):
+        return None
+    places: dict[str, str] = {}
+    for security in dict.fromkeys(each for each in securities if each):
+        resolved = [uses for uses in (_resolve(each, wallet) for each in security) if isinstance(uses, tuple)]
+        for use in _best_first(resolved)[0] if resolved else ():
+            keyed = use.scheme.kind == "apiKey"
+            where = f"the {use.scheme.location} {use.scheme.parameter}" if keyed else "the bearer token"
+            places.setdefault(where, f"{where} (scheme `{use.scheme.name}`)")
+    if len(places) < 2:
+        return None
+    sent = " and as ".join(places.values())
+    return f"`auth` is one secret, and is sent as {sent}: `auth_by_scheme` gives each its own"
+
+
+def _best_first(usable: list[tuple[Use, ...]]) -> list[tuple[Use, ...]]:
     return sorted(usable, key=lambda uses: (not uses, any(use.scheme.deprecated for use in uses)))
 
 

@@ -8,14 +8,14 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class DocumentStatus:
-    """What was made of a document. `excluded`: what is left out, and why; `problems`: what is called otherwise.
+    """What was made of a document. `excluded`: what is left out, and why.
 
-    `reason`: why there is nothing of it.
+    `problems`: what is called otherwise, or seldom meant. `reason`: why there is nothing of it, or none can be called.
     """
 
     connector: str
     place: str
-    state: Literal["ready", "failed", "not started"]
+    state: Literal["ready", "no address", "failed", "not started"]
     tools: int
     scope: str = "this process"
     reason: str | None = None

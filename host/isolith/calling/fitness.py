@@ -50,6 +50,8 @@ async def refuse_unfit(catalog: Catalog, call: Call, edited: dict[str, object] |
         raise UsageError(f"the call cannot be made with these arguments, {told}")
     if problem.kind == "unknown_tool":
         raise UsageError(f"the call cannot be made any more, {told}; reject it")
+    if problem.kind == "tool_unavailable":
+        raise UsageError(f"the call cannot be made here now, {told}; try again when it can, or reject it")
     # Where a secret was in its own, the journal has a mask, and nobody knows here what it stands for.
     if problem.kind == "invalid_arguments" and MASK not in text:
         mend = "approve it with other arguments (`--arguments`), or reject it" if call.question is None else "reject it"

@@ -306,10 +306,40 @@ def test_the_dry_run_shows_all_but_the_secrets() -> None:
         texts[0]
         == 'POST https://api.test/v1/things?q=x\nX-A: 1\nContent-Type: application/json\nAuthorization: Bearer [secret]\n\n{"a": 1}'
     )
-    assert texts[1] == texts[0] == texts[5]
-    assert "Authorization: Basic [secret]" in texts[2]
-    assert texts[3].startswith("POST https://api.test/v1/things?q=x&k=[secret]\n")
-    assert "Cookie: sid=[secret]" in texts[4]
+    assert texts[0] == texts[5]
+    shown_missing = "[secret of env ISOLITH_TEST_NOT_SET]"
+    assert f"Authorization: Bearer {shown_missing}" in texts[1]
+    assert f"Authorization: Basic {shown_missing}" in texts[2]
+    assert texts[3].startswith(f"POST https://api.test/v1/things?q=x&k={shown_missing}\n")
+    assert f"Cookie: sid={shown_missing}" in texts[4]
+
+
+@pytest.mark.parametrize(
+    ("given", "security", "lacks"),
+    [
+        (MISSING, needs("bearer"), True),
+        (Basic("me", MISSING), needs("basic"), True),
+        (OAuthClient("id", MISSING, "https://login.test/token"), needs("oauth"), True),
+        ({"bearer": MISSING}, needs("bearer", ""), True),
+        ({"bearer": MISSING, "header": KEY}, needs("bearer", "header"), False),
+        ({"bearer": KEY, "header": MISSING}, needs("bearer+header"), True),
+        (KEY, needs("bearer"), False),
+        (MISSING, needs(""), False),
+        ({}, needs(""), False),
+    ],
+)
+def test_what_is_missing_is_known_before_it_is_read(
+    given: Given, security: tuple[Requirement, ...], lacks: bool
+) -> None:
+    async def main() -> None:
+        async with client("https://api.test") as egress:
+            auth_of(egress, given, "api.test").require(plan_of("https://api.test/v1", security))
+
+    if lacks:
+        with pytest.raises(CallError, match="the environment variable ISOLITH_TEST_NOT_SET is not set"):
+            asyncio.run(main())
+    else:
+        asyncio.run(main())
 
 
 def test_mutual_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
