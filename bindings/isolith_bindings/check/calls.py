@@ -40,7 +40,7 @@ _GIVE_ON = frozenset({"asyncio.wait_for", "asyncio.shield", "asyncio.ensure_futu
 
 _RUNNERS = frozenset({"asyncio.run"})
 _WAITERS = frozenset({"asyncio.gather", "asyncio.wait", "asyncio.as_completed", *_GIVE_ON})
-_SERVICES = frozenset({"search", "describe"})
+_SERVICES = frozenset({"search", "describe", "artifact"})
 
 
 class Calls:

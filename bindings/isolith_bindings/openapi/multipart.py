@@ -179,7 +179,7 @@ def _file_type(encoding: Encoding, own: str, name: str | None) -> str:
 
 def an_artifact_of(media: str) -> str:
     """What to give where a range of media types is asked for."""
-    return f'give an artifact of its type, `artifact(b"...", mime="{media.partition("/")[0]}/...")`'
+    return f'give an artifact of its type, `await artifact(b"...", mime="{media.partition("/")[0]}/...")`'
 
 
 def _headers(encoding: Encoding, given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
