@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 import typer
 from pydantic import BaseModel, ValidationError
 
-from isolith.command_line import command
+from isolith.command_line import command, kept_snippets
 from isolith.command_line.command import Configured, Connect, Json, PolicyName, guarded
 from isolith.command_line.hints import NOTHING_CONNECTED
+from isolith.command_line.kept_journal import journalled
 from isolith.errors import UsageError
 from isolith.found import search_text
 from isolith.json_form import to_json_text
@@ -38,6 +39,7 @@ _MOST_TRIED = 20
 
 
 @guarded
+@journalled
 def search(  # noqa: PLR0913 - one parameter a flag
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A few words, or a path; '' lists everything.")],
     *,
@@ -59,6 +61,7 @@ def search(  # noqa: PLR0913 - one parameter a flag
 
 
 @guarded
+@journalled
 def describe(  # noqa: PLR0913 - one parameter a flag
     targets: Annotated[
         list[str], typer.Argument(metavar="TARGET", help="connector, connector.method or connector.method.Type")
@@ -80,6 +83,7 @@ def describe(  # noqa: PLR0913 - one parameter a flag
 
 
 @guarded
+@journalled
 def catalog(  # noqa: PLR0913 - one parameter a flag
     *,
     specs: Connect = None,
@@ -103,14 +107,16 @@ def catalog(  # noqa: PLR0913 - one parameter a flag
 
 
 def _asked(specs: list[str] | None, configured: str | None, policy: str | None, ask: Callable[[Catalog], _T]) -> _T:
-    """An answer of the catalogue: what scripts may know of under the policy."""
+    """An answer of the catalogue: what scripts may know of under the policy, with the snippets of the journal."""
     config = command.read_configuration(configured)
     decided = command.policy_of(policy, config)
     if not specs and not config:
         command.terminal().say(f"isolith: {NOTHING_CONNECTED}")
 
+    snippets = kept_snippets.approved()
+
     async def use(connectors: list[Connector]) -> _T:
-        return ask(command.catalog_of(connectors, decided))
+        return ask(kept_snippets.catalog_of(connectors, decided, snippets))
 
     return command.consulted(specs, config, use)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
 
+from isolith import CodeMode
 from isolith.command_line.cli import app
+from isolith.configuration.connect import connect_all
 from isolith_bindings.tokens import count
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ class Crm:
 
     async def list_contacts(self, limit: int = 10) -> list[str]:
         """Contacts, newest first."""
+        return []
 
     @method(policy="ask")
     async def drop(self, name: str) -> None:
@@ -158,3 +162,38 @@ def test_a_description_as_data_and_within_a_budget(crm: str) -> None:
     assert document["parameters"]["required"] == ["name"]
     text = isolith("describe", "crm", "--connect", crm, "--budget-tokens", "20").stdout
     assert 0 < count(text) <= 21
+
+
+def keep(crm: str, journal: Path) -> None:
+    """Propose and approve a snippet in a journal."""
+
+    async def main() -> None:
+        async with CodeMode(connect_all([crm]), journal=journal, tend=False) as code_mode:
+            outcome = await code_mode.execute("await crm.list_contacts(limit=input['limit'])", input={"limit": 1})
+            made = await code_mode.snippets.propose(
+                outcome.execution_id, "count_people", "Count the people.", who="ada"
+            )
+            await code_mode.snippets.approve(made.name, made.version, who="bob")
+
+    asyncio.run(main())
+
+
+def test_snippets_of_the_journal_are_found_and_described(crm: str, tmp_path: Path) -> None:
+    journal = tmp_path / "journal.db"
+    options = ("--connect", crm, "--journal", str(journal))
+    assert "snippets." not in isolith("search", "count people", *options).stdout
+    assert not journal.exists()
+    keep(crm, journal)
+    assert isolith("search", "count people", *options).stdout.startswith("snippets.count_people")
+    assert isolith("search", "", *options, "--kind", "snippet").stdout.startswith("snippets.count_people")
+    assert "Count the people." in isolith("describe", "snippets.count_people", *options).stdout
+    # One whose methods are not connected could not be called.
+    assert "snippets." not in isolith("search", "count people", "--journal", str(journal)).stdout
+
+
+def test_a_journal_that_cannot_be_opened_costs_only_the_snippets(crm: str, tmp_path: Path) -> None:
+    (tmp_path / "journal.db").write_text("no database")
+    found = isolith("search", "contacts", "--connect", crm, "--journal", str(tmp_path / "journal.db"))
+    assert found.exit_code == 0
+    assert "crm.list_contacts" in found.stdout
+    assert "snippets are left out: " in found.stderr
