@@ -75,8 +75,8 @@ def _check_origin(given: str) -> None:
 
 def _check_journal(given: object) -> None:
     """Raises UsageError for what is no journal, and for a file in a folder that is not there: it may be misspelt."""
-    if isinstance(given, int | float | bytes | Mapping | Collection) and not isinstance(given, str):
-        shown = repr(given)[:_MAX_SHOWN]
+    shown = repr(given)[:_MAX_SHOWN]
+    if isinstance(given, int | float | bytes | Collection) and not isinstance(given, str):
         raise UsageError(f"`journal` takes a file, `postgresql://...` or an open `Journal`, not {shown}")
     if isinstance(given, Path) or (isinstance(given, str) and "://" not in given):
         folder = Path(given).parent

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -209,6 +210,11 @@ class Outcome(_Record):
         return self.status == "completed"
 
     @property
+    def holds_bytes(self) -> bool:
+        """Whether there are bytes in the value: as JSON they are base64 text, which nothing else tells from text."""
+        return self.value_type is not None and _BYTES.search(self.value_type) is not None
+
+    @property
     def exit_code(self) -> int:
         """0 completed, 1 failed, 2 invalid input, 3 a budget ended it, 4 paused, 5 a bug of ours."""
         if self.status in _EXIT_OF_STATUS:
@@ -231,6 +237,7 @@ class Outcome(_Record):
         return to_json_text(self.to_json(safe_integers=safe_integers), indent=indent)
 
 
+_BYTES = re.compile(r"\b(bytes|bytearray|memoryview)\b")
 _EXIT_OF_STATUS: dict[Status, int] = {"completed": 0, "paused": 4}
 _EXIT_OF_KIND: dict[Kind, int] = {"invalid_input": 2, "internal": 5}
 

@@ -86,6 +86,8 @@ class Terminal:
         """Everything but the logs, which were shown while the script ran."""
         if outcome.ok:
             self.value(outcome.value)
+            if outcome.holds_bytes and not self.out.is_terminal:
+                self.say(f"the value is {outcome.value_type}: its bytes are written as base64", "dim")
         if outcome.truncated and (whole := next((kept for kept in outcome.artifacts if kept.name == "value"), None)):
             size = f"all of it is {whole.bytes:,} bytes as JSON"
             self.say(f"the value is shown in part: {size}; `--value-tokens N` shows more", "yellow")

@@ -76,6 +76,8 @@ def _beside(outcome: Outcome) -> Iterator[str]:
     """What else is to be known, the most useful first."""
     if outcome.truncated:
         yield "[cut: what is not shown of a value is in the artifact named `value`; bring back and print less]"
+    if outcome.status == "completed" and outcome.holds_bytes:
+        yield f"[bytes] the value is {outcome.value_type}: its bytes are shown as base64"
     for warning in outcome.warnings:
         yield f"[warning] {said_of(warning)}"
     for record in outcome.artifacts:

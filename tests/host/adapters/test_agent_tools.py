@@ -97,6 +97,12 @@ async def test_what_is_printed_and_emitted_is_seen_beside_the_answer(code_mode: 
     assert answer.outcome.logs[1].attrs == {"value": {"rows": 3}}
 
 
+async def test_bytes_are_told_from_text(code_mode: CodeMode) -> None:
+    answer = await agent_tools(code_mode).call("execute", {"code": 'b"x"'})
+    assert answer.text == '"eA=="\n\n[bytes] the value is bytes: its bytes are shown as base64'
+    assert (await agent_tools(code_mode).call("execute", {"code": '"eA=="'})).text == '"eA=="'
+
+
 async def test_a_run_that_waits_is_gone_on_with_after_the_answer(code_mode: CodeMode, deleted: list[int]) -> None:
     tools = agent_tools(code_mode)
     waiting = await tools.call("execute", {"code": "await crm.delete(id=3)"})

@@ -228,3 +228,11 @@ def test_progress_is_for_terminals_only() -> None:
     with Terminal(io.StringIO(), err).progress() as progress:
         progress.show("working")
     assert err.getvalue() == ""
+
+
+@pytest.mark.parametrize(("value", "kind", "told"), [(b"x", "bytes", True), ("eA==", "str", False)])
+def test_bytes_in_a_pipe_are_told_from_text(value: object, kind: str, told: bool) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    Terminal(out, err).outcome(Outcome(execution_id="e", status="completed", value=value, value_type=kind))
+    assert out.getvalue().strip().strip('"') == "eA=="
+    assert ("the value is bytes: its bytes are written as base64" in err.getvalue()) is told
