@@ -126,16 +126,14 @@ async def test_a_mistake_has_its_hint(code_mode: CodeMode, script: str) -> None:
     ("script", "line"),
     [("import sys\nsys.exit(0)\n1", 2), ("x = 1\nexit()", 2), ("quit(0)", 1), ("raise SystemExit", 1)],
 )
-async def test_a_script_that_ends_itself_without_a_fault_has_not_failed(
+async def test_a_script_that_leaves_half_way_has_failed_whatever_its_code(
     code_mode: CodeMode, script: str, line: int
 ) -> None:
     outcome = await code_mode.execute(script)
-    assert (outcome.status, outcome.value, outcome.value_type) == ("completed", None, "None")
-    [warning] = outcome.warnings
-    assert (warning.kind, warning.line) == ("check", line)
-    assert warning.message == (
-        "the script ended itself here, so it answers null; end it with the value that it should answer"
-    )
+    assert outcome.status == "failed"
+    assert outcome.error is not None
+    assert (outcome.error.kind, outcome.error.line) == ("exception", line)
+    assert outcome.error.hint == "a script ends with its last expression or `return`"
 
 
 async def test_a_cause_that_says_the_same_is_said_once(code_mode: CodeMode) -> None:

@@ -29,7 +29,6 @@ from isolith_runtime.guest.where import SCRIPT, script_line
 _MAX_WARNINGS = 100
 _MAX_LOOKED = 1000
 """Tasks left over that are told by name."""
-_LEFT = "the script ended itself here, so it answers null; end it with the value that it should answer"
 _PRINTED = "the script printed, but answers null; end it with the value that it should answer"
 
 RESERVE = 1 << 20
@@ -138,9 +137,6 @@ class Run:
 
     def fail(self, error: BaseException) -> None:
         """Send the diagnostic of what ended the script."""
-        if isinstance(error, SystemExit) and (error.code is None or (type(error.code) is int and error.code == 0)):
-            self.leave(error)
-            return
         self.ended_by = error
         reserve.clear()
         diagnostic = diagnose(error, self.source.split("\n"))
@@ -151,11 +147,6 @@ class Run:
             self.end(codec.to_text(["failure", diagnostic]), hurry=hurry)
         except Exception:  # a text of the script's that no frame can carry
             self.end(codec.to_text(["failure", in_short(error)]), hurry=hurry)
-
-    def leave(self, error: SystemExit) -> None:
-        """End a script that says so itself, and that it has not failed."""
-        self.warn("check", _LEFT, line_of(error))
-        self.end(f'["result",null,{codec.to_text(value_type(None))}]')
 
     def refuse(self, error: BaseException) -> None:
         """Send the diagnostic of a script that does not compile."""
