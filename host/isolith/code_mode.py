@@ -25,13 +25,11 @@ from isolith.idle_rules import IdleRules
 from isolith.journal.owners import Owner
 from isolith.options import ceilings_given, check_options, connectors_given, policy_given
 from isolith.run import gradual
-from isolith.run.execution import Execution
-from isolith.run.latest_artifacts import LatestArtifacts
 from isolith.run.order import Order
 from isolith.run.readiness import PATIENCE_S, may_ask, wait_ready
-from isolith.run.result_type import ResultTypes
 from isolith.run.supply import get_supply, ready_supply
 from isolith.run.type_checker import type_checker
+from isolith.run.under_way import UnderWay
 from isolith.snippets.calls import Nested, Nesting
 from isolith.snippets.library import Snippets
 from isolith.snippets.methods import SnippetCatalog
@@ -50,6 +48,7 @@ if TYPE_CHECKING:
     from isolith.journal.journal import Journal
     from isolith.outcome import Outcome
     from isolith.run.checking import CheckMode
+    from isolith.run.execution import Execution
     from isolith.run.type_checker import Types
     from isolith_bindings.connector import CallContext, Connector
     from isolith_bindings.policy import Policy, Preset
@@ -117,10 +116,7 @@ class CodeMode:
         self._home = home
         self._declared = DeclaredReverts(self.catalog, reverts)
         self._idle_rules = IdleRules(self.policy, self.catalog)
-        self._running: set[Execution] = set()
-        self._result_types = ResultTypes()
-        self._begun: list[Callable[[Execution], object]] = []
-        self._latest = LatestArtifacts(self._journals.open)
+        self._under_way = UnderWay(self._journals.open)
         self._closed = False
 
     async def __aenter__(self) -> Self:
@@ -146,15 +142,11 @@ class CodeMode:
         for task in filter(None, (self._tending, self._warming)):
             task.cancel()
             await asyncio.wait([task])
-        running = list(self._running)
-        for execution in running:
-            execution.cancel()
-        for execution in running:
-            await execution.outcome()
+        await self._under_way.cancel()
         await gradual.left()
         await asyncio.gather(*(connector.aclose() for connector in self.connectors))
         await self._journals.close()
-        self._latest.clear()
+        self._under_way.forget()
         self._closed = True
 
     def _refuse_closed(self) -> None:
@@ -165,7 +157,7 @@ class CodeMode:
         """Before `aclose`: let runs go on for some time, then leave what is journalled to whoever has the journal."""
         if self._tending is not None:
             self._tending.cancel()
-        await hand_over(self._running, grace_s)
+        await hand_over(self._under_way.running, grace_s)
 
     async def ready(self, patience_s: float = PATIENCE_S) -> list[Connector]:
         """Start what is not started yet, and wait until it is known what all offer. Gives those that are not there."""
@@ -178,7 +170,7 @@ class CodeMode:
         await gradual.end_session(self.connectors, principal, session)
 
     async def _tend_runs(self) -> None:
-        await tend(await self.runs(), self._running, self._origin, self._read_snippets)
+        await tend(await self.runs(), self._under_way.running, self._origin, self._read_snippets)
 
     async def rollback(self, execution_id: str, *, again: bool = False) -> Outcome:
         """Undo what a run did that has ended, its last call first: see `DurableRuns.rollback`."""
@@ -192,7 +184,7 @@ class CodeMode:
     async def runs(self) -> DurableRuns:
         """The runs of the journal: what waits for people, and what can be gone on with. UsageError once closed."""
         self._refuse_closed()
-        doors = Doors(self._go_on, self._find, self._supply, Undoer(self.catalog, self._declared.reverts), self._let_go)
+        doors = Doors(self._go_on, self.find, self._supply, Undoer(self.catalog, self._declared.reverts), self._let_go)
         return DurableRuns(await self._journals.open(), doors, self._owner.name)
 
     async def approve(  # noqa: PLR0913 - the parts of one answer
@@ -252,7 +244,8 @@ class CodeMode:
         self._refuse_closed()
         granted, warnings = self.ceilings.clamp(budgets or Budgets())
         durable = self._durable()
-        wanted = self._result_types.wanted(result_type, may_wait=durable is not None, elsewhere=self._journals.given)
+        types = self._under_way.result_types
+        wanted = types.wanted(result_type, may_wait=durable is not None, elsewhere=self._journals.given)
         order = Order(
             script,
             input,
@@ -273,20 +266,7 @@ class CodeMode:
             execution_id=execution_id,
             types=self._types,
         )
-        return self._begin(order)
-
-    def _begin(self, order: Order) -> Execution:
-        execution = Execution(order)
-        self._result_types.remember(execution.execution_id, None if order.durable is None else order.validate)
-        for begun in self._begun:
-            begun(execution)
-        self._running.add(execution)
-        execution.when_done(partial(self._has_ended, execution))
-        return execution
-
-    def _has_ended(self, execution: Execution) -> None:
-        self._running.discard(execution)
-        self._latest.keep(execution)
+        return self._under_way.begin(order)
 
     async def artifact(self, execution_id: str, handle: str) -> bytes:
         """The bytes under a handle of `outcome.artifacts`, while the run is under way and after its end.
@@ -295,7 +275,7 @@ class CodeMode:
         Raises UnknownEntry.
         """
         self._refuse_closed()
-        return await self._latest.read(self._find(execution_id), execution_id, handle)
+        return await self._under_way.artifact(execution_id, handle)
 
     def _durable(self) -> Durable | None:
         """Where a new run is journalled: where there is a journal, and where it may have to wait for a person."""
@@ -305,7 +285,7 @@ class CodeMode:
 
     def _go_on(self, history: History, budgets: Budgets, durable: Durable) -> Execution:
         order = history.order
-        return self._begin(
+        return self._under_way.begin(
             Order(
                 order.script,
                 history.input,
@@ -315,7 +295,7 @@ class CodeMode:
                 partial(self._supply, budgets),
                 order.principal,
                 order.session,
-                self._result_types.of(order.execution_id, order.result_schema),
+                self._under_way.result_types.of(order.execution_id, order.result_schema),
                 check="off",
                 policy=self.policy,
                 durable=durable,
@@ -325,7 +305,7 @@ class CodeMode:
         )
 
     async def _call_snippet(self, name: str, arguments: Mapping[str, object], context: CallContext) -> object:
-        nesting = Nesting(self._journals.open, self._find, self._begin, self._supply, self._owner.name)
+        nesting = Nesting(self._journals.open, self.find, self._under_way.begin, self._supply, self._owner.name)
         return await Nested(nesting, self.catalog, name, context).value(arguments)
 
     async def _read_snippets(self) -> None:
@@ -346,14 +326,11 @@ class CodeMode:
 
     def when_begun(self, callback: Callable[[Execution], object]) -> None:
         """Call back with every run that begins here, also where it goes on from the journal."""
-        self._begun.append(callback)
+        self._under_way.when_begun(callback)
 
     def find(self, execution_id: str) -> Execution | None:
         """The execution of this id, where it runs here."""
-        return self._find(execution_id)
-
-    def _find(self, execution_id: str) -> Execution | None:
-        return next((found for found in self._running if found.execution_id == execution_id), None)
+        return self._under_way.find(execution_id)
 
     async def _supply(self, budgets: Budgets) -> Supply:
         variant: Variant = "epoch" if budgets.fuel is None else "fuel"

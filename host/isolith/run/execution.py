@@ -7,7 +7,6 @@ A run that needs a person ends this object too, with the outcome `paused`: anoth
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from isolith.run.checking import Checking
 from isolith.run.given import Unfit, size_of
 from isolith.run.host_services import HostServices
 from isolith.run.normalize import Prepared, Refused, prepared
-from isolith.run.order import Order, inputs_of, limits_of, start_frame
+from isolith.run.order import Order, id_of, inputs_of, limits_of, start_frame
 from isolith.run.post import Post
 from isolith.run.reply import Reply, reply_of
 from isolith.run.said import Said
@@ -47,9 +46,7 @@ class Execution:
     """A script under way. Made by `CodeMode.start`, in a running event loop."""
 
     def __init__(self, order: Order) -> None:
-        history = None if order.durable is None else order.durable.history
-        named = order.execution_id or secrets.token_hex(16)
-        self.execution_id = named if history is None else history.order.execution_id
+        self.execution_id = id_of(order)
         self._order = order
         self.allowance = Allowance(order.budgets, order.around)
         self._budgets = order.budgets

@@ -1,7 +1,8 @@
-"""What was asked for: one script with all that goes with it, and what its guest is begun with. Pure."""
+"""What was asked for: one script with all that goes with it, and what its guest is begun with."""
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
@@ -66,6 +67,12 @@ class Order:
         given = cast("object", self.script)
         if not isinstance(given, str | bytes):
             raise UsageError(f"a script is text, or bytes in UTF-8, not {type(given).__name__}")
+
+
+def id_of(order: Order) -> str:
+    """What the execution is called: as it was, where it goes on; as somebody chose; or by chance."""
+    history = None if order.durable is None else order.durable.history
+    return history.order.execution_id if history is not None else order.execution_id or secrets.token_hex(16)
 
 
 def inputs_of(order: Order) -> Inputs:

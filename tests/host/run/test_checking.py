@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,7 @@ from isolith.run.normalize import Prepared, Refused, prepare
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from isolith_bindings.check import Report
+    from isolith_bindings.check import Finding, Report
     from isolith_bindings.connector import Connector
 
 pytestmark = pytest.mark.anyio
@@ -132,3 +133,17 @@ async def test_a_busy_host_says_nothing_of_types_rather_than_later(monkeypatch: 
         await check.judged(prepared(text))
         await check.settled()
         assert len(check.added((), None)) == said
+
+
+async def test_a_bug_of_the_type_checker_costs_a_run_nothing_but_what_it_would_have_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_given: object, **_named: object) -> tuple[Finding, ...]:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(checking, "types_of", broken)
+    check = Checking("strict", shop(), "auto")
+    await check.judged(prepared("found = crm.find_contact(name='Ada')\nfound['name']"))
+    async with asyncio.timeout(30):
+        await check.settled()
+    assert check.added((), None) == ()
