@@ -184,6 +184,11 @@ def redact(text: str) -> str:
     return text
 
 
+def redact_beginning(text: str, most: int) -> str:
+    """The first characters of `text`, masked before it is cut: the beginning of a secret is known to nobody."""
+    return redact(text[: most + LONGEST_SECRET])[:most]
+
+
 def redact_bytes(content: bytes, values: Iterable[str], *, cut: bool = False) -> bytes:
     """What a server sent, with the secrets that it was sent masked; `cut`: its end may be the beginning of one.
 

@@ -177,3 +177,10 @@ def test_a_log_that_is_filtered(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         logger.info("sent %s with %d", b"canary-77aa-logged", 7)
     assert caplog.messages == [f"sent b'{MASK}' with 7"]
+
+
+def test_the_beginning_of_a_text_ends_with_no_half_of_a_secret() -> None:
+    remember("canary-of-the-beginning")
+    for length in range(40):
+        shown = secrets.redact_beginning(f"{'.' * length}canary-of-the-beginning", 30)
+        assert (len(shown) <= 30, "canary" in shown) == (True, False)

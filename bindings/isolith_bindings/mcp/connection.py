@@ -27,7 +27,7 @@ from isolith_bindings.mcp.http import BROKE, FAILURE, TOO_LARGE, http_streams
 from isolith_bindings.mcp.stdio import Program, stdio_streams
 from isolith_bindings.mcp.tasks import Offered
 from isolith_bindings.mcp.wire import Exchange, Tap, current_exchange
-from isolith_bindings.secrets import redact
+from isolith_bindings.secrets import redact, redact_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,7 +212,7 @@ class Connection:
 
     async def _log(self, params: types.LoggingMessageNotificationParams) -> None:
         text = params.data if isinstance(params.data, str) else repr(params.data)
-        self.logs.append(LogLine(params.level, redact(text[:_LONGEST_LOG])))
+        self.logs.append(LogLine(params.level, redact_beginning(text, _LONGEST_LOG)))
 
     async def _notice(self, message: types.ServerNotification | Exception) -> None:
         if isinstance(message, types.ToolListChangedNotification):

@@ -19,7 +19,7 @@ from mcp_types import INTERNAL_ERROR
 from isolith_bindings.mcp.descriptions import HttpServer, SseServer
 from isolith_bindings.mcp.sse import sse_streams
 from isolith_bindings.mcp.stdio import revealed
-from isolith_bindings.secrets import redact
+from isolith_bindings.secrets import redact, redact_beginning
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -143,7 +143,7 @@ async def _refusal(request: httpx2.Request, response: httpx2.Response) -> httpx2
         return made
     status = response.status_code
     reason = response.reason_phrase
-    shown = redact(" ".join(body.decode("utf-8", "replace").split())[:_SHOWN])
+    shown = redact_beginning(" ".join(body.decode("utf-8", "replace").split()), _SHOWN)
     text = f"HTTP {status} {reason}".strip() + (f": {shown}" if shown and not shown.startswith("<") else "")
     data: dict[str, object] = {FAILURE: "http", "status": status, "session": "mcp-session-id" in request.headers}
     return _answer(request, status, text, data, headers)

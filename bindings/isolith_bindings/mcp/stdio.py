@@ -26,7 +26,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from isolith_bindings.mcp import guardian
 from isolith_bindings.mcp.failures import StartFailed
-from isolith_bindings.secrets import Secret, redact, remember
+from isolith_bindings.secrets import LONGEST_SECRET, Secret, redact_beginning, remember
 
 _T = TypeVar("_T")
 
@@ -53,6 +53,8 @@ _SECRETIVE = re.compile("key|token|secret|passw|pwd|auth|credential|cookie|beare
 
 _SAID_LINES = 40
 _SAID_LINE = 500
+_LONGEST_LINE = _SAID_LINE + LONGEST_SECRET
+"""Bytes of a line that are looked at: a secret in what is kept of it is masked whole."""
 
 
 class Program:
@@ -72,7 +74,7 @@ class Program:
     def note(self, line: bytes, *, garbage: bool = False) -> None:
         """Keep one line of what it wrote, redacted and cut."""
         self.garbage += garbage
-        text = redact(line[:_SAID_LINE].decode("utf-8", "replace")).strip()
+        text = redact_beginning(line[:_LONGEST_LINE].decode("utf-8", "replace"), _SAID_LINE).strip()
         if text:
             self.said.append(text)
 
@@ -263,7 +265,7 @@ async def _listen(process: asyncio.subprocess.Process, program: Program) -> None
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines[-_SAID_LINES:]:
             program.note(line)
-        rest = rest[:_SAID_LINE]
+        rest = rest[:_LONGEST_LINE]
     program.note(rest)
 
 

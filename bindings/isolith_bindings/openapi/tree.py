@@ -63,16 +63,21 @@ def read(content: bytes, name: str, repeated: list[str] | None = None) -> Tree:
     if len(content) > MAX_BYTES:
         raise DocumentError(f"{name} has {len(content):,} bytes; a document may have {MAX_BYTES:,}")
     try:
-        tree = _parse(content, name, [] if repeated is None else repeated)
+        tree, twice = _parse(content, name)
         _measure(tree, name)
     except RecursionError:
         raise DocumentError(f"{name} is nested deeper than {MAX_DEPTH} levels") from None
+    if repeated is not None:
+        repeated += twice
     if not is_mapping(tree):
         raise DocumentError(f"{name} holds {_kind(tree)}; an OpenAPI document is a mapping with `openapi` or `swagger`")
     return tree
 
 
-def _parse(content: bytes, name: str, repeated: list[str]) -> object:
+def _parse(content: bytes, name: str) -> tuple[object, list[str]]:
+    """The data, and the keys that stand twice in a mapping. Raises DocumentError."""
+    repeated: list[str] = []
+
     def made(pairs: list[tuple[str, object]]) -> Tree:
         tree = dict(pairs)
         if len(tree) != len(pairs):
@@ -82,12 +87,12 @@ def _parse(content: bytes, name: str, repeated: list[str]) -> object:
     problem = None
     if _JSON_START.match(content.removeprefix(b"\xef\xbb\xbf")):
         try:
-            return json.loads(content.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=made)
+            return json.loads(content.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=made), repeated
         except ValueError as error:
             problem = error  # a flow mapping of YAML begins like JSON
             repeated.clear()
     try:
-        return _yaml(content, repeated)
+        return _yaml(content, repeated), repeated
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, TypeError) as error:
         told = problem or error
         shown = " ".join(str(told).split())

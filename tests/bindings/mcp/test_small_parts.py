@@ -16,7 +16,8 @@ from isolith_bindings.mcp.descriptions import HttpServer, SseServer, StdioServer
 from isolith_bindings.mcp.lenient import acceptable
 from isolith_bindings.mcp.oauth import OAuth
 from isolith_bindings.mcp.scopes import Sharing
-from isolith_bindings.secrets import Secret
+from isolith_bindings.mcp.stdio import Program
+from isolith_bindings.secrets import Secret, remember
 
 DICE = random.Random(1)  # noqa: S311 - a test repeats itself
 
@@ -40,6 +41,14 @@ def test_no_credential_is_shown() -> None:
     assert "in-clear" not in str(shown)
     assert HttpServer(url).place == "https://example.com:8443/mcp"
     assert HttpServer("http://[::1]:9/x").place == "http://[::1]:9/x"
+
+
+@pytest.mark.parametrize("before", [*range(470, 500), 10_000])
+def test_no_half_of_a_secret_is_kept_of_a_long_line_that_a_server_wrote(before: int) -> None:
+    remember("canary-of-a-long-line")
+    program = Program()
+    program.note(b"." * before + b"canary-of-a-long-line")
+    assert "canary" not in program.last_words()
 
 
 def test_a_connector_that_cannot_be() -> None:

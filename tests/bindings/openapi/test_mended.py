@@ -27,6 +27,7 @@ from isolith_bindings.errors import CallError
 from isolith_bindings.openapi import DocumentError, OpenApi
 from isolith_bindings.openapi.received import File
 from isolith_bindings.openapi.servers import Whereabouts
+from isolith_bindings.openapi.tree import read
 from isolith_bindings.secrets import Secret
 
 if TYPE_CHECKING:
@@ -57,6 +58,13 @@ def test_a_key_that_stands_twice_is_told(text: str) -> None:
     api = compiled(text.encode())
     assert [each.key for each in api.operations] == ["POST /a"]
     assert api.notes == {"the document": "keys that stand twice in one mapping, of which the last counts: `/a`"}
+
+
+def test_a_key_that_stands_twice_in_one_document_is_told_whatever_another_is_written_in() -> None:
+    repeated: list[str] = []
+    read(b'{"a": 1, "a": 2}', "one", repeated)
+    read(b"{b: 1, b: 2}", "two", repeated)
+    assert repeated == ["a", "b"]
 
 
 def test_a_key_that_replaces_one_that_was_merged_stands_once() -> None:
