@@ -98,7 +98,8 @@ def check(
     """Say what is wrong with scripts without running them. Ends with 1 if one of them cannot work."""
     config = command.read_configuration(configured)
     decided = as_policy(command.policy_of(policy, config))
-    sources = [(name, read_script(name, Budgets().script_bytes)) for name in script_names(scripts, specs or ())]
+    connected = [*(specs or ()), *(config.spec_paths if config else ())]
+    sources = [(name, read_script(name, Budgets().script_bytes)) for name in script_names(scripts, connected)]
     if specs or config:
         get_ready(types)
 

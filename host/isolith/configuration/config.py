@@ -117,6 +117,11 @@ class ConfigFile:
     document: Mapping[str, object]
 
     @property
+    def spec_paths(self) -> list[str]:
+        """What it connects by path, meant from where it is read; of what is no path, no path that is there."""
+        return [str(self.path.parent / spec.rpartition("=")[2]) for spec in self.config.connect]
+
+    @property
     def has_servers(self) -> bool:
         """Whether it holds servers in one of the shapes of `mcp.json`."""
         return bool(servers_in(self.document))
