@@ -64,17 +64,19 @@ class Auth:
         return _merged(plan, [_placed(use, masked(use.credential), shown=True) for use in uses])
 
     def require(self, plan: RequestPlan) -> None:
-        """Raises CallError where a credential is known to be missing before it is read: as `attach` would, later."""
+        """Raises CallError as `attach` would later, where that is known before any credential is read."""
         problem: SecretUnavailable | None = None
         for uses in alternatives(plan, self.wallet):
+            if not uses and problem is not None:
+                break
+            self._check_origin(plan, uses)
             try:
                 for secret in (secret for use in uses for secret in secrets_of(use.credential)):
                     secret.require()
             except SecretUnavailable as error:
                 problem = problem or error
             else:
-                if uses or problem is None:
-                    return
+                return
         if problem is not None:
             raise problem
 

@@ -72,7 +72,7 @@ class Loaded:
         return bool(self._operations) and not any(map(self._address, self._operations.values()))
 
     def require(self, plan: RequestPlan) -> None:
-        """Raises CallError where a credential is known to be missing."""
+        """Raises CallError where it is known that no credential can go with it: see `Auth.require`."""
         self._auth.require(plan)
 
     async def send(self, plan: RequestPlan, deadline_s: float, progress: Progress) -> Response:

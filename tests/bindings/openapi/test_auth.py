@@ -241,6 +241,8 @@ def test_no_credential_goes_over_an_open_line() -> None:
             auth = auth_of(egress, KEY, bench.url(host="api.test"))
             with pytest.raises(CallError, match="is not encrypted, and a credential belongs to it"):
                 await send(plan_of(bench.url("", host="api.test"), needs("bearer")), egress, auth, 10)
+            with pytest.raises(CallError, match="is not encrypted, and a credential belongs to it"):
+                auth.require(plan_of(bench.url("", host="api.test"), needs("bearer")))
             assert bench.seen == []
             await send(
                 plan_of(bench.url("", host="api.test"), needs("bearer")), egress, replace(auth, cleartext=True), 10
