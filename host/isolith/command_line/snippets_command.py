@@ -332,7 +332,7 @@ def _write_diff(lines: Iterable[str]) -> None:
 def _lines(found: Difference) -> Iterator[str]:
     """The diffs as they are, then what is no text."""
     for part in (found.script, found.description, found.input_schema):
-        yield from part.splitlines()
+        yield from part.split("\n") if part else ()
     if found.methods:
         yield "methods that it may call (~ is another by its schemas):"
         yield from found.methods

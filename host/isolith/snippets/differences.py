@@ -55,8 +55,8 @@ def compared(old: Snippet, new: Snippet) -> Difference:
     return Difference(
         old,
         new,
-        script=_diff(old, new, old.code.splitlines(), new.code.splitlines()),
-        description=_diff(old, new, old.description.splitlines(), new.description.splitlines(), "description"),
+        script=_diff(old, new, _lines(old.code), _lines(new.code)),
+        description=_diff(old, new, _lines(old.description), _lines(new.description), "description"),
         input_schema=_diff(old, new, _schema(old), _schema(new), "input schema"),
         methods=tuple(_methods(methods_of(old), methods_of(new))),
         marks=tuple(_marks(old, new)),
@@ -86,6 +86,11 @@ def chosen_pair(versions: Sequence[Snippet], old: int | None, new: int | None) -
 def _diff(old: Snippet, new: Snippet, before: list[str], after: list[str], part: str = "") -> str:
     first, second = (f"{one.name} {one.version}{f' ({part})' if part else ''}" for one in (old, new))
     return "\n".join(difflib.unified_diff(before, after, first, second, lineterm=""))
+
+
+def _lines(text: str) -> list[str]:
+    """As Python reads them: what other characters `splitlines` takes for the end of one may hide code in a comment."""
+    return text.split("\n")
 
 
 def _schema(snippet: Snippet) -> list[str]:

@@ -70,6 +70,14 @@ def test_each_part_is_told_by_itself() -> None:
     assert found.marks == ("a tool of its own for MCP clients", "its tests are others")
 
 
+@pytest.mark.parametrize("hidden", ["\u2028", "\x0c", "\x85"])
+def test_what_only_looks_like_the_end_of_a_line_is_none(hidden: str) -> None:
+    """Python reads on: what was a comment in the version that was approved is code in the next."""
+    old = replace(FIRST, code=f"1  # a note{hidden}crm.drop()")
+    found = compared(old, replace(old, version=2, code="1  # a note\ncrm.drop()"))
+    assert found.script.split("\n")[3:] == [f"-1  # a note{hidden}crm.drop()", "+1  # a note", "+crm.drop()"]
+
+
 def versions(*states: SnippetState) -> list[Snippet]:
     return [replace(FIRST, version=number, state=state) for number, state in enumerate(states, 1)]
 
