@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import CodeMode, GrantTerms, Policy, Rule, UsageError, connector, method
+from isolith import Budgets, CodeMode, GrantTerms, Policy, Rule, UsageError, connector, method
 from isolith.approvals.linking import Links
 from isolith.approvals.links import LinkError, read, sign
 from isolith.journal import Answer, Journal, Settings
@@ -350,6 +350,24 @@ async def test_a_no_ends_a_run_that_is_under_way(strict: CodeMode) -> None:
     final = await asyncio.wait_for(strict.reject(execution.execution_id, call_id), 240)
     assert ended(final) == ("rejected", "rejected", 2, "bank.pay")
     assert [call.status for call in final.calls] == ["rejected", "cancelled"]
+
+
+async def test_a_call_that_is_cancelled_between_a_yes_and_its_turn_has_an_end(strict: CodeMode) -> None:
+    """Whoever follows the run was told that it waited."""
+    script = "import asyncio\nawait asyncio.gather(bank.hang(), bank.pay(amount=1))"
+    execution = strict.start(script, budgets=Budgets(concurrent_calls=1))
+    told: list[str] = []
+    approving: list[asyncio.Task[Outcome]] = []
+    async for event in execution.events():
+        if event.get("call_id") == f"{execution.execution_id}.2":
+            told.append(str(event["event"]))
+        if event["event"] == "call_pending":
+            approving.append(asyncio.create_task(strict.approve(execution.execution_id, str(event["call_id"]))))
+            while execution.pending():
+                await asyncio.sleep(0.01)
+            execution.cancel()
+    assert (await approving[0]).status == "cancelled"
+    assert told == ["call_pending", "call_ended"]
 
 
 async def test_a_no_from_another_host_ends_the_run_when_it_would_pause(strict: CodeMode, desk: Desk) -> None:

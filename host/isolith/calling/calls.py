@@ -219,7 +219,7 @@ class CallDesk:
 
     def wait_for_person(self, use: Use, call: Call) -> None:
         """The journal says that a person has been asked, and has not answered."""
-        use.status, use.pending = "pending", question(use, call)
+        use.status, use.pending, use.announced = "pending", question(use, call), True
 
     def reject(self, use: Use, error: CallError) -> None:
         """A person said no."""
@@ -276,7 +276,7 @@ class CallDesk:
             self._wait(use, pending)
 
     def _wait(self, use: Use, pending: PendingCall) -> None:
-        use.status, use.pending = "pending", pending
+        use.status, use.pending, use.announced = "pending", pending, True
         self.events.append("call_pending", **{**pending.model_dump(), "arguments": pending.arguments})
         self.waits()
 
@@ -369,14 +369,14 @@ class CallDesk:
             return
         if status == "cancelled" and use.journalled and self.recorder is not None:
             self._afterwards.write(self.recorder.cancelled(use))
-        unheard = status == "cancelled" and not use.announced and use.status != "pending"
+        unheard = status == "cancelled" and not use.announced
         use.status, use.pending = status, None
         use.forget_arguments()
         self._owed -= 1
         self._allowance.release(use.number)
         if use.started is not None:
             use.duration_ms = round((time.perf_counter() - use.started) * 1e3, 3)
-        if unheard:  # whoever follows the run was told of no beginning
+        if unheard:  # nor was whoever follows the run told of its beginning
             return
         self.events.append(
             "call_ended",

@@ -52,7 +52,7 @@ class Use:
     status: CallStatus = "running"
     started: float | None = None
     announced: bool = False
-    """Whether who follows the run was told that it began."""
+    """Whether who follows the run was told of it: that it began, or waits for a person."""
     duration_ms: float | None = None
     result_bytes: int = 0
     """Of its result, before what is too long was kept elsewhere."""
