@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from isolith import CodeMode, connector, method
+from isolith import Budgets, CodeMode, connector, method
 from isolith.calling import asking
 from isolith.durable import durable_runs, tending
 from isolith.durable.history import History, load_history
@@ -90,6 +90,15 @@ async def test_it_pauses_and_goes_on(bank: CodeMode, ledger: Ledger, script: str
     assert ledger.done == [("balance", "a"), ("pay", ("b", 50)), ("balance", "b")]
     assert [call.status for call in final.calls] == ["completed"] * 3
     assert (final.usage.calls, final.usage.passes, final.execution_id) == (3, 2, outcome.execution_id)
+
+
+async def test_what_was_cut_before_it_paused_stays_cut(bank: CodeMode) -> None:
+    script = f"print('x' * 200)\nemit('y' * 200)\n{ASYNC}\nprint('after')\nemit('after')"
+    paused = await bank.execute(script, budgets=Budgets(log_bytes=150))
+    assert paused.truncated
+    final = await bank.approve(paused.execution_id, paused.pending[0].call_id)
+    assert (final.status, final.usage.passes, final.truncated) == ("completed", 2, True)
+    assert final.logs == paused.logs
 
 
 def begun() -> weakref.WeakSet[Isolate]:

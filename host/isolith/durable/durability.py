@@ -134,7 +134,7 @@ class Durability:
         """The calls and the logs of a guest that wakes; what was answered since is answered now."""
         history = self._history
         assert history is not None  # noqa: S101 - there is something to wake
-        said.restore(history.logs, history.warnings)
+        said.restore(history.logs, history.warnings, truncated=history.truncated)
         delivered = {number for batch in history.batches for number in batch}
         identity = Identity(self._execution_id, self._order.principal, self._order.session)
         for call in sorted(history.calls, key=lambda call: call.number):

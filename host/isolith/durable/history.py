@@ -51,6 +51,8 @@ class History:
     artifacts: tuple[tuple[Artifact, Stored], ...]
     logs: tuple[LogRecord, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
+    truncated: bool = False
+    """Whether what it said was cut already."""
     clocks: tuple[Clock, ...] = ()
     """One for each of `batches`."""
     deliveries: int = 0
@@ -165,6 +167,7 @@ async def load_history(journal: Journal, execution_id: str, *, awake: bool = Fal
         artifacts=tuple(artifacts),
         logs=tuple(LogRecord.model_validate(line) for line in outcome.get("logs", ())),
         warnings=tuple(Diagnostic.model_validate(warning) for warning in outcome.get("warnings", ())),
+        truncated=bool(outcome.get("truncated")),
         wall_ms=float(outcome.get("usage", {}).get("wall_ms", 0)),
     )
     return follow(history, deliveries)

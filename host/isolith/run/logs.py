@@ -24,22 +24,26 @@ class LogKeeper:
     """
 
     def __init__(self, log_bytes: int) -> None:
-        self._limit = self._left = self._left_to_emit = log_bytes
+        self._left = self._left_to_emit = log_bytes
+        self._lines_cut = f"… (logs are cut at {log_bytes:,} bytes: `log_bytes`, and at {MAX_LINES:,} lines)"
+        self._emits_cut = f"{_EMITTED}… (what is emitted is kept up to {log_bytes:,} bytes: `log_bytes`)"
         self.records: list[LogRecord] = []
         self.bytes = 0
         self.truncated = False
 
-    def restore(self, records: Sequence[LogRecord]) -> None:
-        """Lines that were kept before this pass; their bytes count."""
+    def restore(self, records: Sequence[LogRecord], *, truncated: bool) -> None:
+        """Lines that were kept before this pass; their bytes count. `truncated`: where one says it, all after it go."""
         for record in records:
-            if _is_emitted(record):
-                self._left_to_emit -= encoded_size(record.attrs["value"])
-                self.records.append(record)
-                continue
-            size = len(record.message.encode()) + 1 + (encoded_size(record.attrs) if record.attrs else 0)
-            self._left -= size
-            self.bytes += size
             self.records.append(record)
+            if truncated and record.message == self._emits_cut:
+                self._left_to_emit = -1
+            elif _is_emitted(record):
+                self._left_to_emit = max(self._left_to_emit - encoded_size(record.attrs["value"]), 0)
+            else:
+                size = len(record.message.encode()) + 1 + (encoded_size(record.attrs) if record.attrs else 0)
+                self._left -= size
+                self.bytes += size
+                self.truncated |= truncated and record.message.endswith(self._lines_cut)
 
     def take(self, frame: protocol.Log) -> LogRecord | None:
         """Keep one line. The first that does not fit is cut and says so; the rest are dropped, and None."""
@@ -51,7 +55,7 @@ class LogKeeper:
             self.truncated = True
             attrs = {}
             message = message.encode()[: self._left].decode(errors="ignore")
-            message += f"… (logs are cut at {self._limit:,} bytes: `log_bytes`, and at {MAX_LINES:,} lines)"
+            message += self._lines_cut
             size = len(message.encode())
         self._left -= size
         self.bytes += size
@@ -67,7 +71,7 @@ class LogKeeper:
         self._left_to_emit -= size
         if self._left_to_emit < 0 or len(self.records) >= MAX_LINES:
             self._left_to_emit = -1
-            self._append("info", f"{_EMITTED}… (what is emitted is kept up to {self._limit:,} bytes: `log_bytes`)", {})
+            self._append("info", self._emits_cut, {})
             return False
         self._append("info", _EMITTED, {"value": value})
         return True

@@ -59,9 +59,10 @@ class Said:
         """Whether anything was left out."""
         return self._cut or self._logs.truncated
 
-    def restore(self, logs: Sequence[LogRecord], warnings: Sequence[Diagnostic]) -> None:
-        """What was said before the run was put away."""
-        self._logs.restore(logs)
+    def restore(self, logs: Sequence[LogRecord], warnings: Sequence[Diagnostic], *, truncated: bool) -> None:
+        """What was said before the run was put away; `truncated`: and that something was left out."""
+        self._logs.restore(logs, truncated=truncated)
+        self._cut = truncated
         self.warnings = list(warnings)
 
     def take(self, frame: protocol.Frame) -> None:

@@ -61,3 +61,17 @@ def test_there_is_a_most_of_lines() -> None:
     for _ in range(MAX_LINES + 10):
         keeper.take(line(""))
     assert (len(keeper.records), keeper.truncated) == (MAX_LINES + 1, True)
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+def test_what_was_cut_before_a_run_was_put_away_stays_cut(truncated: bool) -> None:
+    """A line that a script has made look like the end is none."""
+    before = LogKeeper(20)
+    assert before.take_emitted("a", 3)
+    assert not before.take_emitted("b" * 30, 32)
+    before.take(line("c" * 30))
+    after = LogKeeper(20)
+    after.restore(before.records, truncated=truncated)
+    assert after.truncated is truncated
+    assert after.take_emitted("d", 3) is not truncated
+    assert (after.take(line("")) is None) is truncated
