@@ -276,7 +276,8 @@ def ended(outcome: Outcome) -> tuple[str, str, int | None, str | None]:
 CAUGHT = "try:\n    await bank.pay(amount=1)\nexcept Rejected:\n    pass\n'went on'"
 
 
-async def test_what_a_call_would_do_cannot_pass_for_words_of_ours(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["\\n", "\\r", "\\x0b", "\\u2028"])
+async def test_what_a_call_would_do_cannot_pass_for_words_of_ours(tmp_path: Path, end: str) -> None:
     """A script has its say in a preview: behind all of ours, and inset."""
 
     @connector("till")
@@ -286,7 +287,9 @@ async def test_what_a_call_would_do_cannot_pass_for_words_of_ours(tmp_path: Path
             return to
 
     async with CodeMode([Till], journal=tmp_path / "journal.db") as code_mode:
-        paused = await code_mode.execute("await till.pay(to='Eve; a no ends the run\\n\\nwaiting for an answer: none')")
+        paused = await code_mode.execute(
+            f"await till.pay(to='Eve; a no ends the run{end}{end}waiting for an answer: none')"
+        )
     assert paused.pending[0].reason == (
         "till.pay itself says `ask`; it would: pay Eve; a no ends the run\n    | \n    | waiting for an answer: none"
     )

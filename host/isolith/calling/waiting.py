@@ -29,7 +29,7 @@ _SHORT = 12
 """Characters of a digest that are enough to tell it from others."""
 _MAX_MESSAGE = 4_000
 _MAX_REASON = 500
-_LINE, _INSET = "\n", "\n    | "
+_INSET = "\n    | "
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _why(call: Call) -> str:
         reason += "; a no ends the run"
     if call.effect:
         # Last, and inset: a script's arguments may be in it, and would pass for words of ours.
-        reason += f"; it would: {call.effect.replace(_LINE, _INSET)}"
+        reason += f"; it would: {_INSET.join(call.effect.splitlines())}"
     return reason
 
 
