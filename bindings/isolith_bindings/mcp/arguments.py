@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import contextlib
 import math
@@ -13,6 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
+from isolith_bindings.beside import beside_where_much
 from isolith_bindings.connector import ArtifactRef, Artifacts
 from isolith_bindings.errors import CallError
 from isolith_bindings.rendering import brief, is_vast, no_argument, signature_as
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 100
 """Of nested values: what the other side is likely to read."""
-_MUCH = 5_000
-"""Values that are checked in the event loop, in some fifteen milliseconds."""
 
 
 def checked(tool: str, bound: Bound, arguments: Mapping[str, object], artifacts: Artifacts) -> dict[str, object]:
@@ -49,22 +47,8 @@ def checked(tool: str, bound: Bound, arguments: Mapping[str, object], artifacts:
 async def checked_aside(
     tool: str, bound: Bound, arguments: Mapping[str, object], artifacts: Artifacts
 ) -> dict[str, object]:
-    """As `checked`; of much on a thread, because a megabyte of numbers takes a second."""
-    if not _is_much(arguments):
-        return checked(tool, bound, arguments, artifacts)
-    return await asyncio.to_thread(checked, tool, bound, arguments, artifacts)
-
-
-def _is_much(arguments: Mapping[str, object]) -> bool:
-    left, waiting = _MUCH, [cast("object", arguments)]
-    while waiting and left > 0:
-        value = waiting.pop()
-        if isinstance(value, Mapping):
-            waiting += cast("Mapping[object, object]", value).values()
-        elif isinstance(value, list | tuple | set | frozenset):
-            waiting += cast("Iterable[object]", value)
-        left -= 1
-    return left <= 0
+    """As `checked`; of much on a thread."""
+    return await beside_where_much(arguments, lambda: checked(tool, bound, arguments, artifacts))
 
 
 def look_at(tool: str, bound: Bound, arguments: Mapping[str, object]) -> None:

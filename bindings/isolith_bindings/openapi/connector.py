@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
+from isolith_bindings.beside import beside_where_much
 from isolith_bindings.egress import Egress, Request, Retries
 from isolith_bindings.errors import BindError, CallError
 from isolith_bindings.names import connector_name
@@ -200,7 +201,8 @@ class OpenApi:
         by_body = paging_body.cursor_argument(operation, loaded.api.definitions) if pages else None
         if by_body:
             arguments = paging_body.turned(operation, by_body, arguments, context.cursor)
-        plan = loaded.plan(operation, arguments, context.artifacts.read)
+        given = arguments
+        plan = await beside_where_much(given, lambda: loaded.plan(operation, given, context.artifacts.read))
         if pages and not by_body:
             plan = pagination.turned(plan, operation, context.cursor)
         response = await loaded.send(plan, context.deadline_s, context.progress)

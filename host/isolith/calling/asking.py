@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from isolith.calling.waiting import edited, pending_call, put_down
 from isolith.run.artifacts import with_references
+from isolith_bindings.beside import beside_where_much
 from isolith_bindings.connector import Checks
 from isolith_bindings.policy import ungoverned
 
@@ -46,7 +47,8 @@ class Asker:
 
     async def ask(self, use: Use, decision: Decision) -> PendingCall | None:
         """Put the question; None where a grant answers it. Raises CallError for what could not be made anyway."""
-        _check(use, self._given(use))
+        given = self._given(use)
+        await beside_where_much(given, lambda: _check(use, given))
         use.policy, use.on_rejection = decision.version, decision.on_rejection
         effect = await self._effect(use)
         call = await self._recorder.asked(use, decision.reason, effect, datetime.now(UTC) + self._expiry)
@@ -73,14 +75,16 @@ class Asker:
     async def _effect(self, use: Use) -> str | None:
         """What the method's `preview` says it would do. A preview that fails says so, and the person is asked."""
         connector, method = use.connector, use.method
-        if connector is None or method is None or method.preview is None:
+        preview = None if method is None else method.preview
+        if connector is None or preview is None:
             return None
         try:
-            if callable(method.preview):
-                found = method.preview(**self._given(use))
+            if callable(preview):
+                given = self._given(use)
+                found = await beside_where_much(given, lambda: preview(**given))
                 found = await cast("Awaitable[object]", found) if inspect.isawaitable(found) else found
             else:
-                other = connector.methods[method.preview]
+                other = connector.methods[preview]
                 found = await connector.call(other, self._given(use), self._context(use))
         except Exception as error:  # noqa: BLE001 - the border to the connector's own code
             return f"its preview failed: {error}"[:_MAX_EFFECT]

@@ -12,6 +12,7 @@ from isolith.errors import UsageError
 from isolith.run import gradual
 from isolith.run.readiness import PATIENCE_S
 from isolith_bindings.availability import why_absent
+from isolith_bindings.beside import beside_where_much
 from isolith_bindings.connector import Checks
 from isolith_bindings.errors import CallError
 from isolith_bindings.policy import ungoverned
@@ -42,7 +43,7 @@ async def refuse_unfit(catalog: Catalog, call: Call, edited: dict[str, object] |
         text = json.dumps(arguments)
     except (TypeError, ValueError):
         return
-    problem = _problem(catalog, call, arguments)
+    problem = await beside_where_much(arguments, lambda: _problem(catalog, call, arguments))
     if problem is None:
         return
     told = f"and waits on: {problem}{f' ({problem.hint})' if problem.hint else ''}"
