@@ -21,7 +21,8 @@ from isolith.durable.ledger import How, Ledger
 from isolith.durable.rollback import Undoer, roll_back
 from isolith.durable.shown import number_of, pending_of, standing
 from isolith.errors import UsageError
-from isolith.journal.errors import Leased, UnknownEntry, WrongStatus
+from isolith.internal import internal_error
+from isolith.journal.errors import JournalError, Leased, UnknownEntry, WrongStatus
 from isolith.journal.model import Answer
 from isolith.journal.owners import Owner
 from isolith.outcome import Diagnostic, Outcome
@@ -217,13 +218,20 @@ class DurableRuns:
     async def recover(self, origin: str | None = None) -> list[Outcome]:
         """Take over what hosts that stopped have left, one after another; each runs to its next end.
 
-        `origin`: only runs that were started so, whose connectors are therefore the same.
+        `origin`: only runs that were started so, whose connectors are therefore the same. One that cannot be gone on
+        with by a bug of ours is told to the log, and keeps nobody from the others. Raises JournalError.
         """
         found: list[Outcome] = []
         for execution_id in await self.journal.leases.abandoned():
-            with contextlib.suppress(Leased, WrongStatus, UnknownEntry, UsageError):  # not here, or not any more
+            try:
                 if origin is None or (await self.journal.executions.order(execution_id)).origin == origin:
                     found.append(await self.take_over(execution_id))
+            except (Leased, WrongStatus, UnknownEntry, UsageError):  # not here, or not any more
+                continue
+            except JournalError:
+                raise
+            except Exception as error:  # noqa: BLE001 - of what is in the journal: whoever tends it goes on
+                internal_error(error, execution_id=execution_id)
         return found
 
     async def take_over(self, execution_id: str) -> Outcome:
@@ -239,7 +247,7 @@ class DurableRuns:
             message = f"execution {execution_id} is {execution.status}: no host has left it"
             raise WrongStatus(message, execution.status)
         ledger = self._ledger()
-        history = await load_history(self.journal, execution_id)
+        history = await self._load(execution_id)  # it may have been left with a guest that was just put away
         final = next(filter(ends_it, history.calls), None)
         if final is not None:
             return await self._endings.rejected(final, history.rejections.get(final.number))

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog.testing
 from tests.host.journal.support import created
 
 from isolith import CodeMode, connector, method
@@ -105,3 +106,24 @@ async def test_the_journal_keeps_who_had_a_run_end(journal: Journal, other: Jour
         ("eve", True),
     ]
     assert not (await journal.records.verify()).findings
+
+
+async def test_a_run_that_was_left_with_a_guest_that_nobody_can_wake_is_replayed(journal: Journal) -> None:
+    """Its host stopped between putting it away and saying so, and this one is of another version."""
+    lease = await created(journal, seed=bytes(32))
+    await journal.hibernations.put(lease, b"of another version", image_digest="i", pass_number=1)
+    await journal.leases.release(lease)
+    async with CodeMode(journal=journal, tend=False) as code_mode:
+        [outcome] = await (await code_mode.runs()).recover()
+    assert (outcome.status, outcome.value) == ("completed", 2)
+
+
+async def test_a_run_that_cannot_be_read_keeps_nobody_from_the_others(journal: Journal) -> None:
+    """Whoever looks after the journal would stop at it, each time."""
+    for budgets in ("of a later version", "{}"):
+        await journal.leases.release(await created(journal, budgets=budgets, seed=bytes(32)))
+    async with CodeMode(journal=journal, tend=False) as code_mode:
+        with structlog.testing.capture_logs() as logs:
+            [outcome] = await (await code_mode.runs()).recover()
+    assert (outcome.status, outcome.value) == ("completed", 2)
+    assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["internal error"]
