@@ -44,9 +44,9 @@ def tampered(url: str, *statements: str) -> None:
             connection.exec_driver_sql(statement)
 
 
-async def created(journal: Journal, **parts: str) -> Lease:
+async def created(journal: Journal, script: str = "1 + 1", seed: bytes = b"", **parts: str) -> Lease:
     """A running execution, and the lease of it."""
-    order = Order(uuid.uuid4().hex, parts.pop("script", "1 + 1"), **parts)  # type: ignore[arg-type]
+    order = Order(uuid.uuid4().hex, script, seed=seed, **parts)  # type: ignore[arg-type]
     return await journal.executions.create(order, "host/1", LASTS)
 
 
