@@ -36,8 +36,10 @@ class Scope:
     yields: bool = False
     """Whether it is that of a generator, which runs only when it is gone through."""
     may_wait: bool = True
-    """False for that of a function that is not asynchronous."""
+    """False for that of a class, and of a function that is not asynchronous."""
     is_lambda: bool = False
+    asynchronous: bool = False
+    """Of a comprehension, whether it waits, so that it may not be where nothing may."""
 
     def find(self, name: str) -> Scope | None:
         """The scope whose name this is; None where the script binds it nowhere that can be seen from here."""
@@ -122,7 +124,9 @@ class _Collector:
     def classified(self, node: ast.ClassDef, scope: Scope) -> None:
         self.bind(node.name, scope)
         self.block([*node.decorator_list, *node.bases, *(k.value for k in node.keywords)], scope)
-        self.block(node.body, self.inner(node, "class", scope))
+        inner = self.inner(node, "class", scope)
+        inner.may_wait = False
+        self.block(node.body, inner)
 
     def annotated(self, node: ast.AnnAssign, scope: Scope) -> None:
         self.block([node.target, node.value], scope)
@@ -151,8 +155,10 @@ class _Collector:
 
     def waits(self, node: ast.Await | ast.AsyncFor | ast.AsyncWith, scope: Scope) -> None:
         self.scopes.waits = True
+        scope.asynchronous |= scope.kind == "comprehension"
         if not scope.may_wait:
-            self.misplace(Misplaced(node, f"'{_WAITING[type(node)]}' outside async function", _hint(scope)))
+            where = "function" if scope.kind == "class" and isinstance(node, ast.Await) else "async function"
+            self.misplace(Misplaced(node, f"'{_WAITING[type(node)]}' outside {where}", _hint(scope)))
         self.inside(node, scope)
 
     def call(self, node: ast.Call, scope: Scope) -> None:
@@ -184,6 +190,7 @@ class _Collector:
 
     def generator(self, node: ast.comprehension, scope: Scope) -> None:
         self.scopes.waits |= bool(node.is_async)
+        scope.asynchronous |= bool(node.is_async)
         self.inside(node, scope)
 
     def yields(self, node: ast.AST, scope: Scope) -> None:
@@ -216,9 +223,15 @@ class _Collector:
         inner = self.inner(node, "comprehension", scope)
         first, *others = node.generators
         self.scopes.waits |= bool(first.is_async)
+        inner.asynchronous = bool(first.is_async)
         self.visit(first.iter, scope)
         self.block([first.target, *first.ifs, *others], inner)
         self.block([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt], inner)
+        # Those of a generator wait when it is gone through, wherever it was made.
+        if inner.asynchronous and not isinstance(node, ast.GeneratorExp):
+            scope.asynchronous |= scope.kind == "comprehension"
+            if not scope.may_wait:
+                self.misplace(Misplaced(node, _OUTSIDE, _hint(scope)))
 
     def declare(self, node: ast.Global | ast.Nonlocal, scope: Scope) -> None:
         for name in node.names:
@@ -239,10 +252,13 @@ class _Collector:
 
 
 _WAITING = {ast.Await: "await", ast.AsyncFor: "async for", ast.AsyncWith: "async with"}
+_OUTSIDE = "asynchronous comprehension outside of an asynchronous function"
 
 
-def _hint(scope: Scope) -> str:
+def _hint(scope: Scope) -> str | None:
     """As the guest has it."""
+    if scope.kind == "class":
+        return None
     if scope.is_lambda:
         return "a lambda cannot await: write an `async def`, and `await` what it gives"
     return "write `async def` for a function that awaits, and `await` it where it is called"
