@@ -29,7 +29,7 @@ from isolith.outcome import Diagnostic, Outcome
 from isolith_runtime.errors import HibernationError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 
     from isolith.approvals.terms import GrantTerms
     from isolith.journal.journal import Journal
@@ -70,6 +70,7 @@ class DurableRuns:
         self._doors = doors
         self.owner = owner or Owner().name
         self._endings = Endings(journal, self.owner, doors.ended)
+        self._unreadable: set[str] = set()
 
     @property
     def supply(self) -> Callable[[Budgets], Awaitable[Supply]]:
@@ -219,7 +220,7 @@ class DurableRuns:
         """Take over what hosts that stopped have left, one after another; each runs to its next end.
 
         `origin`: only runs that were started so, whose connectors are therefore the same. One that cannot be gone on
-        with by a bug of ours is told to the log, and keeps nobody from the others. Raises JournalError.
+        with by a bug of ours is told to the log once, and keeps nobody from the others. Raises JournalError.
         """
         found: list[Outcome] = []
         for execution_id in await self.journal.leases.abandoned():
@@ -231,7 +232,9 @@ class DurableRuns:
             except JournalError:
                 raise
             except Exception as error:  # noqa: BLE001 - of what is in the journal: whoever tends it goes on
-                internal_error(error, execution_id=execution_id)
+                if execution_id not in self._unreadable:
+                    self._unreadable.add(execution_id)
+                    internal_error(error, execution_id=execution_id)
         return found
 
     async def take_over(self, execution_id: str) -> Outcome:
@@ -253,6 +256,14 @@ class DurableRuns:
             return await self._endings.rejected(final, history.rejections.get(final.number))
         self._refuse_without_connectors(history.all_calls)
         await ledger.take_over(execution, "replay", history.position)
+        async with _left_where_it_fails(ledger):
+            await self._settle_unknown(ledger)
+            current = tuple(await self.journal.calls.of(execution_id, whole=True))
+            begun = self._begin(replace(history.without_hibernation(), calls=current), ledger)
+        return await begun.outcome()
+
+    async def _settle_unknown(self, ledger: Ledger) -> None:
+        """What was under way is made again where it may be; about all else a person is asked."""
         for call in await self.journal.calls.lose(ledger.lease):
             if call.status != "unknown":
                 continue
@@ -261,8 +272,6 @@ class DurableRuns:
             else:
                 until = datetime.now(UTC) + EXPIRY
                 await self.journal.calls.ask_again(ledger.lease, call.number, reason=_UNKNOWN, expires_at=until)
-        current = tuple(await self.journal.calls.of(execution_id, whole=True))
-        return await self._run(replace(history.without_hibernation(), calls=current), ledger)
 
     async def rollback(self, execution_id: str, *, again: bool = False) -> Outcome:
         """Undo what an ended run did, its last call first; `rolled_back` where all that can be undone was.
@@ -314,7 +323,7 @@ class DurableRuns:
         """Go on with a run that was about to pause when people answered; under the lease that it has."""
         history = await self._fitting(await self._load(execution_id))
         await ledger.keep_on("replay" if history.hibernation is None else "wake", history.position)
-        return await self._run(history, ledger)
+        return await self._begin(history, ledger).outcome()
 
     async def _go_on(self, execution: Stood, history: History, how: How | None = None) -> Outcome:
         execution_id = execution.execution_id
@@ -326,12 +335,13 @@ class DurableRuns:
         ledger = self._ledger()
         found = how or ("replay" if history.hibernation is None else "wake")
         await ledger.take_over(execution, found, history.position)
-        if late := history.superseded_late:
-            await self.journal.calls.take_late(ledger.lease, [call.number for call in late])
-            history = history.with_late()
-        current = {call.number: call for call in await self.journal.calls.of(execution_id, whole=True)}
-        history = replace(history, calls=tuple(current[call.number] for call in history.calls))
-        return await self._run(history, ledger)
+        async with _left_where_it_fails(ledger):
+            if late := history.superseded_late:
+                await self.journal.calls.take_late(ledger.lease, [call.number for call in late])
+                history = history.with_late()
+            current = {call.number: call for call in await self.journal.calls.of(execution_id, whole=True)}
+            begun = self._begin(replace(history, calls=tuple(current[call.number] for call in history.calls)), ledger)
+        return await begun.outcome()
 
     async def _fitting(self, history: History) -> History:
         """To be woken where the image is the same, else to be replayed."""
@@ -340,13 +350,23 @@ class DurableRuns:
         fits = asleep is not None and asleep.image == supply.engine.meta.digest
         return history if fits else history.without_hibernation()
 
-    async def _run(self, history: History, ledger: Ledger) -> Outcome:
+    def _begin(self, history: History, ledger: Ledger) -> Execution:
         budgets = Budgets.model_validate_json(history.order.budgets)
         durable = Durable(ledger, self.keep_on, history, history.order.origin)
-        return await self._doors.begin(history, budgets, durable).outcome()
+        return self._doors.begin(history, budgets, durable)
 
     def _ledger(self) -> Ledger:
         return Ledger(self.journal, self.owner)
+
+
+@contextlib.asynccontextmanager
+async def _left_where_it_fails(ledger: Ledger) -> AsyncGenerator[None]:
+    """A run that was taken and cannot be begun is left to others: its lease would be renewed for nobody."""
+    try:
+        yield
+    except BaseException:
+        await ledger.leave()
+        raise
 
 
 _UNKNOWN = "it was under way when its host stopped, and nobody knows whether it happened: approve to make it again"

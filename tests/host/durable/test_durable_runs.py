@@ -120,10 +120,14 @@ async def test_a_run_that_was_left_with_a_guest_that_nobody_can_wake_is_replayed
 
 async def test_a_run_that_cannot_be_read_keeps_nobody_from_the_others(journal: Journal) -> None:
     """Whoever looks after the journal would stop at it, each time."""
-    for budgets in ("of a later version", "{}"):
-        await journal.leases.release(await created(journal, budgets=budgets, seed=bytes(32)))
+    lease = await created(journal, budgets="of a later version", seed=bytes(32))
+    for each in (lease, await created(journal, seed=bytes(32))):
+        await journal.leases.release(each)
     async with CodeMode(journal=journal, tend=False) as code_mode:
         with structlog.testing.capture_logs() as logs:
-            [outcome] = await (await code_mode.runs()).recover()
+            runs = await code_mode.runs()
+            [outcome] = await runs.recover()
+            assert await standing(journal, lease.execution_id) == ("running", None)
+            assert await runs.recover() == []
     assert (outcome.status, outcome.value) == ("completed", 2)
     assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["internal error"]
