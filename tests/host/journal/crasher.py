@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-LASTS = timedelta(seconds=30)
+LASTS = timedelta(minutes=10)
+"""A life of one that is killed at each step takes its time: what is for long has to be far longer than that."""
 VARIES = {"execution_id", "principal", "grant_id", "handle", "outcome_handle", "at", "duration_ms"}.union(
     ("hash", "previous", "body")
 )
@@ -185,7 +186,7 @@ DOORS: list[Step] = [
     tell,
     claim_again,
     lambda life: life.journal.requests.forget("ada", "k", life.execution_id),
-    lambda life: life.journal.leases.renew([life.held], 100 * LASTS),
+    lambda life: life.journal.leases.renew([life.held], 5 * LASTS),
     ask_in_vain,
     lambda life: life.journal.approvals.expire(),
     lambda life: life.journal.cancellations.ask(life.execution_id, "eve"),
@@ -270,7 +271,7 @@ async def snapshot(journal: Journal, execution_id: str) -> list[str]:
         for row in await journal.store.read(lambda connection: all_rows(connection, select(door_tables.requests)))
     ]
     for one in await journal.executions.find():
-        long = one.leased_until is not None and one.leased_until - one.created_at > 2 * LASTS
+        long = one.leased_until is not None and one.leased_until - one.created_at > 3 * LASTS
         lines.append({"worked on by": one.owner, "for long": long})
     return [
         json.dumps({name: value for name, value in line.items() if name not in VARIES and not name.endswith("_at")})
