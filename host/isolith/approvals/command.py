@@ -233,7 +233,7 @@ def counted(call: str, verdict: str, who: str, *, json: bool) -> Callable[[], ob
 def answered(outcome: Outcome, *, json: bool) -> None:
     """The outcome, and the exit code of it."""
     terminal = command.terminal()
-    terminal.flags = kept_journal.chosen().flags
+    terminal.flags, terminal.kept = kept_journal.chosen().flags, True
     answer(outcome, terminal, Form.JSON if json else Form.PRETTY)
     if outcome.status == "paused" and not outcome.pending and not json:
         resume = f"isolith executions resume {outcome.execution_id}{terminal.flags}"

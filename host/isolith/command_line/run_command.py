@@ -83,13 +83,14 @@ def run(  # noqa: PLR0913 - one parameter a flag
     }
     config = command.read_configuration(configured)
     request = read_request(script, code, data, _under(config, budgets))
-    terminal.flags = kept.flags
+    journal = kept.url if specs or config or kept.flags else None
+    terminal.flags, terminal.kept = kept.flags, journal is not None
     try:
         code_mode = CodeMode(
             command.connectors_of(specs, config),
             policy=command.policy_of(policy, config),
             ceilings=config.config.granted if config else None,
-            journal=kept.url if specs or config or kept.flags else None,
+            journal=journal,
             origin=kept_runs.origin_of(specs, configured, policy, pause=questions == "pause"),
             link_key=kept_journal.link_key,
             tend=False,

@@ -64,6 +64,8 @@ class Terminal:
         self.err = Console(file=err)
         self.flags = ""
         """What the commands that answer have to be given to find the journal."""
+        self.kept = False
+        """Whether what is shown is kept in that journal."""
 
     def write(self, text: str) -> None:
         """One line of result, at once: as it is, but for control characters where a person looks at it."""
@@ -88,9 +90,7 @@ class Terminal:
             self.value(outcome.value)
             if outcome.holds_bytes and not self.out.is_terminal:
                 self.say(f"the value is {outcome.value_type}: its bytes are written as base64", "dim")
-        if outcome.truncated and (whole := next((kept for kept in outcome.artifacts if kept.name == "value"), None)):
-            size = f"all of it is {whole.bytes:,} bytes as JSON"
-            self.say(f"the value is shown in part: {size}; `--value-tokens N` shows more", "yellow")
+        self._cut(outcome)
         for warning in outcome.warnings:
             self.diagnostic(warning, "warning")
         if outcome.error:
@@ -105,6 +105,16 @@ class Terminal:
         if self.err.is_terminal:
             self._calls(outcome.calls)
             self.say(" · ".join([outcome.value_type or outcome.status, *_usage(outcome.usage)]), "dim")
+
+    def _cut(self, outcome: Outcome) -> None:
+        """Where the whole of a value is that is shown in part."""
+        whole = next((kept for kept in outcome.artifacts if kept.name == "value"), None)
+        if not outcome.truncated or whole is None:
+            return
+        more = "`--value-tokens N` shows more"
+        if self.kept:
+            more = f"`isolith executions artifact {outcome.execution_id} {whole.handle}{self.flags}` writes it"
+        self.say(f"the value is shown in part: all of it is {whole.bytes:,} bytes as JSON; {more}", "yellow")
 
     def value(self, value: object) -> None:
         """Text as it is, the rest as Python on a terminal and as JSON in a pipe."""

@@ -77,6 +77,15 @@ def test_a_value_that_was_cut_is_said_to_be(shown: Callable[[Outcome], tuple[str
     assert said not in shown(completed(["x"], truncated=True))[1]  # logs were
 
 
+def test_where_it_is_kept_the_command_that_writes_it_whole_is_told() -> None:
+    whole = ArtifactRecord(handle="art_1", mime="application/json", bytes=70_000, name="value")
+    err = io.StringIO()
+    terminal = Terminal(io.StringIO(), err)
+    terminal.flags, terminal.kept = " --journal j.db", True
+    terminal.outcome(completed(["x"], truncated=True, artifacts=[whole]))
+    assert "`isolith executions artifact e art_1 --journal j.db` writes it" in err.getvalue()
+
+
 def test_on_a_terminal_the_value_has_its_types() -> None:
     outcome = completed(
         [dt.date(2026, 1, 2), (1, 2)],
