@@ -204,7 +204,9 @@ def test_a_bad_name_is_refused_at_once(name: str) -> None:
 
 
 def test_connector_marks_classes_only() -> None:
-    with pytest.raises(BindError, match="@connector marks a class; for an instance, a module or functions"):
+    with pytest.raises(
+        BindError, match=r"@connector marks a class; for others write as_connector\(FUNCTIONS, \"NAME\"\)"
+    ):
         connector("x")(add)  # type: ignore[type-var]
 
 
