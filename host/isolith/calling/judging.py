@@ -6,7 +6,7 @@ person is asked again; where it denies the call by then, it is refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from isolith.calling.call_variants import of_page, resolve_call
@@ -45,6 +45,9 @@ class Judge:
             use.connector, use.method, use.variant = resolve_call(self.catalog, frame, hinted=hinted)
             if use.method.policy == "deny":
                 raise denied(".".join(use.names), self.policy.decide(use.connector, use.method))
+            if use.connector.name != frame.connector:  # no guest of ours spells it so: it counts all the same
+                use.frame = frame = replace(frame, connector=use.connector.name)
+                self.allowance.admit(frame.connector)
         # What the host itself is given, an artifact, may be as large as a value.
         limit = budgets.value_bytes if frame.connector == HOST else budgets.argument_bytes
         # That of the whole batch, which is quick to know, is the most that its arguments can have.

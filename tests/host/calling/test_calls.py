@@ -309,6 +309,20 @@ async def test_after_the_script_s_end_no_call_begins() -> None:
     assert (connector.calls, desk.statuses) == ([], ["cancelled"])
 
 
+async def test_a_connector_that_is_spelled_in_another_way_is_counted_under_its_name() -> None:
+    """A hostile script reaches past its globals, and asks for `Tool` where it has called `tool` as often as it may."""
+    gate = Gate()
+    desk = Desk(RecordingConnector("tool", {"go": gate.wait}), calls_per_connector=2, concurrent_calls_per_connector=1)
+    for number, spelled in enumerate(("tool", "Tool", "TOOL"), 1):
+        desk.ask(number, connector=spelled)
+    while not gate.under_way:
+        await asyncio.sleep(0)
+    assert gate.under_way == 1
+    assert [record.connector for record in desk.calls.records()][:2] == ["tool", "tool"]
+    assert failure(desk.answers[0])["kind"] == "calls_exceeded"
+    await desk.calls.close(0.1)
+
+
 async def test_a_call_whose_beginning_was_not_told_has_no_end_to_tell() -> None:
     """An artifact that a script did not await ended, for who followed the run, without having begun."""
     gate = Gate()
