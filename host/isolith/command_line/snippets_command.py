@@ -83,7 +83,7 @@ def show(name: Name, *, version: Version = None, json: Json = False) -> None:
     terminal.write(f"input: {to_json_text(schema_of(snippet))}\n\n{snippet.description}\n\n{snippet.code}")
     if diff:
         terminal.write("")
-        _write_diff(diff.splitlines())
+        _write_diff(diff.split("\n"))
 
 
 @app.command(epilog="Example: isolith snippets diff weekly_report 1 3")

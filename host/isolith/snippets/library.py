@@ -263,8 +263,9 @@ def _method(call: Call) -> str:
 def _lines(snippet: Snippet) -> list[str]:
     methods = json.dumps(methods_of(snippet), indent=2)
     schema = json.dumps(schema_of(snippet), indent=2)
-    told = [*snippet.description.splitlines(), *(["a tool of its own"] if snippet.tool else [])]
-    return [*told, *schema.splitlines(), *methods.splitlines(), *snippet.code.splitlines()]
+    told = [*snippet.description.split("\n"), *(["a tool of its own"] if snippet.tool else [])]
+    # Not `splitlines`: what else that takes for the end of a line may hide code in a comment.
+    return [*told, *schema.split("\n"), *methods.split("\n"), *snippet.code.split("\n")]
 
 
 def _code(script: str) -> str:

@@ -156,3 +156,19 @@ def test_the_command_as_data_and_what_it_does_not_find(kept: str) -> None:
     for arguments, says in ((("month",), "there is no snippet month"), (("week", "7"), "there is no version 7")):
         refused = isolith(kept, *arguments)
         assert (refused.exit_code, refused.stdout, says in refused.stderr) == (2, "", True)
+
+
+@pytest.mark.parametrize("hidden", ["\u2028", "\x0c", "\x85"])
+def test_who_reviews_a_version_sees_code_that_comes_out_of_a_comment(tmp_path: Path, hidden: str) -> None:
+    url = f"sqlite:///{tmp_path / 'journal.db'}"
+    new = NewSnippet("week", "The week.", f"1  # a note{hidden}2", "{}", "{}", "python-3.14", who="ada")
+
+    async def put() -> None:
+        async with await Journal.open(url) as journal:
+            first = await journal.snippets.propose(new)
+            await journal.snippets.review("week", 1, "approved", who="bob", content_hash=first.content_hash)
+            await journal.snippets.propose(replace(new, code="1  # a note\n2"))
+
+    asyncio.run(put())
+    shown = CliRunner().invoke(cli.app, ["snippets", "show", "week", "--version", "2", "--journal", url]).stdout
+    assert shown.split("\n")[-4:] == [f"-1  # a note{hidden}2", "+1  # a note", "+2", ""]
