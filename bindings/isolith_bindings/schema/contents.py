@@ -22,7 +22,7 @@ _STEP = 100
 _URL_SAFE = str.maketrans("-_", "+/")
 _DECODERS: dict[str, Callable[[str], bytes]] = {
     "base64": lambda text: base64.b64decode(text, validate=True),
-    "base64url": lambda text: base64.b64decode(text.translate(_URL_SAFE), validate=True),
+    "base64url": lambda text: base64.b64decode(text.translate(_URL_SAFE) + "=" * (-len(text) % 4), validate=True),
     "base32": base64.b32decode,
     "base16": lambda text: base64.b16decode(text, casefold=True),
 }

@@ -89,6 +89,10 @@ def test_which_event_is_wrong_is_found_among_alternatives() -> None:
         ({"contentMediaType": "application/json", "contentEncoding": "base64", "contentSchema": FOO}, '{"foo": 1}', True),
         ({"contentMediaType": "application/json", "contentEncoding": "base64"}, "/w==", True),
         ({"contentMediaType": "application/json", "contentEncoding": "base64url", "contentSchema": FOO}, base64.urlsafe_b64encode(b'{"foo":"\xc3\xbf\xc3\xbf"}').decode(), True),
+        # Mostly written without what fills it up (RFC 4648, 3.2).
+        ({"contentMediaType": "application/json", "contentEncoding": "base64url", "contentSchema": FOO}, "eyJmb28iOjEyfQ", False),
+        ({"contentMediaType": "application/json", "contentEncoding": "base64url", "contentSchema": FOO}, "eyJmb28iOjEyfQ==", False),
+        ({"contentMediaType": "application/json", "contentEncoding": "base64url", "contentSchema": FOO}, "eyJmb28iOiIifQ", True),
         ({"contentMediaType": "application/json", "contentEncoding": "base16", "contentSchema": FOO}, b'{"foo": 1}'.hex(), False),
         ({"contentMediaType": "application/json", "contentEncoding": "base32", "contentSchema": FOO}, base64.b32encode(b"1").decode(), True),
         ({"contentMediaType": "application/json", "contentEncoding": "zip", "contentSchema": FOO}, "x", False),
