@@ -7,6 +7,7 @@ goes on and nothing more crosses; the host cuts at the same place, whatever the 
 from __future__ import annotations
 
 import io
+from numbers import Number
 
 from isolith_runtime.guest import channel, codec
 from isolith_runtime.guest.where import script_line
@@ -41,7 +42,7 @@ class Output:
 
     def progress(self, done: float, total: float | None = None, text: str | None = None) -> None:
         """Say how far the work is."""
-        if not isinstance(done, (int, float)) or not isinstance(total, (int, float, type(None))):
+        if not isinstance(done, Number) or not (total is None or isinstance(total, Number)):
             raise TypeError("progress(...) takes numbers first: how much is done, and of how much")
         if self.emit_events >= 0:
             self.emit_events -= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import decimal
+import itertools
 import json
 import uuid
 from typing import TYPE_CHECKING
@@ -129,13 +130,19 @@ def slow(*keys: object) -> list[object]:
         {"$dict": [part for key in slow() for part in (key, 0)]},
         {"$set": [{"$tuple": [1, key]} for key in slow()]},
         {"$set": [{"$frozenset": [key]} for key in slow()]},
-        {"$set": [{"$decimal": str(HASH * n)} for n in range(1, 6)]},
+        {"$set": [{"$decimal": str(HASH * n)} for n in range(1, 10)]},
     ],
 )
 def test_keys_that_take_long_to_compare_are_refused(flood: object) -> None:
     """400 KB took nine seconds, and a megabyte a minute: a Decimal is made of each number beside it, digit by digit."""
     with pytest.raises(codec.Malformed, match="too many keys of one hash"):
         codec.loads(json.dumps(flood))
+
+
+def test_points_of_decimals_are_keys() -> None:
+    """-1 and -2 have one hash."""
+    value = {tuple(map(decimal.Decimal, point)) for point in itertools.product((-1, -2, 0.5), repeat=3)}
+    assert codec.loads(codec.dumps(value)) == value
 
 
 def test_vast_numbers_and_decimals_are_keys_all_the_same() -> None:

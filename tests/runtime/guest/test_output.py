@@ -87,5 +87,5 @@ def test_events(scripts: Scripts) -> None:
     assert ran.value == 5
     assert [f.value for f in ran.frames if isinstance(f, Emit)] == [{"n": n} for n in range(11)]
     assert [f for f in ran.frames if isinstance(f, Progress)] == []
-    ran = scripts.run("progress(1)\nprogress(1, 2, 'half')")
+    ran = scripts.run("from decimal import Decimal\nprogress(Decimal(1))\nprogress(1, 2, 'half')")
     assert [f for f in ran.frames if isinstance(f, Progress)] == [Progress(1, None, None), Progress(1, 2, "half")]
