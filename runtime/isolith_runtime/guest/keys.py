@@ -8,8 +8,8 @@ import decimal
 _MAX_EQUAL = 64
 """Keys of one hash. Points of few dimensions have as many: -1 and -2 have the same."""
 _MAX_EQUAL_DECIMALS = 8
-"""The same where one of them is a Decimal, which makes a Decimal of each number that it is compared with. Points of three
-dimensions have as many."""
+"""The same where one of them is a Decimal, which makes a Decimal of each number that it is compared with. Points of
+three dimensions have as many."""
 _MAX_BITS = 4096
 """To make a Decimal of an integer takes time that grows with the square of it."""
 
