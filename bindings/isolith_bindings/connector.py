@@ -262,7 +262,10 @@ class Checks(Protocol):
     """A connector that can say whether a call could be made, without making it: a person is asked about no other."""
 
     def check(self, method: Method, arguments: Mapping[str, object]) -> None:
-        """Raises CallError: `invalid_arguments`, or `tool_unavailable` where something that it needs is missing."""
+        """Raises CallError: `invalid_arguments`, or `tool_unavailable` where something that it needs is missing.
+
+        On a thread where the arguments are many (`beside`).
+        """
 
 
 def offered(connector: Connector) -> dict[str, Method]:

@@ -80,7 +80,8 @@ def method(
 ) -> F | Callable[[F], F]:
     """Say more of a function: whether a call needs a person (`policy`), may be repeated, how it is undone.
 
-    `preview` says what a call would do; `name` replaces the function's own. Raises BindError for an unknown policy.
+    `preview` says what a call would do, on a thread where the arguments are many; `name` replaces the function's own.
+    Raises BindError for an unknown policy.
     """
     if policy not in get_args(Policy):
         raise BindError(f"@method(policy={policy!r}): a policy is one of {', '.join(map(repr, get_args(Policy)))}")
