@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from isolith.command_line.terminal import Terminal
+    from isolith.configuration.config import ConfigFile
     from isolith.json_form import JsonValue
     from isolith_bindings.check import Finding, Report
     from isolith_bindings.connector import Connector
@@ -98,8 +99,8 @@ def check(
     """Say what is wrong with scripts without running them. Ends with 1 if one of them cannot work."""
     config = command.read_configuration(configured)
     decided = as_policy(command.policy_of(policy, config))
-    connected = [*(specs or ()), *(config.spec_paths if config else ())]
-    sources = [(name, read_script(name, Budgets().script_bytes)) for name in script_names(scripts, connected)]
+    names = script_names(scripts, _connected(specs or (), config))
+    sources = [(name, read_script(name, Budgets().script_bytes)) for name in names]
     if specs or config:
         get_ready(types)
 
@@ -110,6 +111,12 @@ def check(
 
     found = command.consulted(specs, config, use)
     raise typer.Exit(answer(found, command.terminal(), json=json))
+
+
+def _connected(specs: Sequence[str], config: ConfigFile | None) -> list[str]:
+    """What is connected by its path, also by the configurations among that. Raises UsageError."""
+    configs = [config, *(command.read_configuration(spec) for spec in specs if spec.endswith(".toml"))]
+    return [*specs, *(path for each in configs if each is not None for path in each.spec_paths)]
 
 
 async def check_script(

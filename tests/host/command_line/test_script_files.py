@@ -41,11 +41,12 @@ def test_all_of_them_are_checked() -> None:
     assert "3 scripts, 1 error" in done.stdout
 
 
-def test_what_a_configuration_connects_is_no_script(folder: Path) -> None:
+@pytest.mark.parametrize("option", ["--config", "--connect"])
+def test_what_a_configuration_connects_is_no_script(folder: Path, option: str) -> None:
     (folder / "crm.py").write_text(
         "from isolith import connector\n@connector('crm')\nclass Crm:\n    def read(self) -> int:\n        return 1\n"
     )
     (folder / "sub" / "a.py").write_text("1")
     (folder / "isolith.toml").write_text('connect = ["crm.py"]')
-    done = CliRunner().invoke(cli.app, ["check", "scripts", "--config", "scripts/isolith.toml"])
+    done = CliRunner().invoke(cli.app, ["check", "scripts", option, "scripts/isolith.toml"])
     assert (done.exit_code, done.stdout) == (0, "2 scripts, 0 errors, 0 warnings\n")
