@@ -50,8 +50,8 @@ def test_a_question_is_shown_answered_and_gone_on_with(servers: str) -> None:
     assert isolith(*asked, "--answer", "[]").stderr == (
         "isolith: `--answer` takes a JSON object: what the server asks for, by its schema\n"
     )
-    final = isolith(*asked, "--answer", '{"sure": true}')
-    assert (final.exit_code, final.stdout, final.stderr) == (0, "accept True\n", "")
+    final = isolith(*asked, "--answer", '{"sure": true}', "--who", "ada")
+    assert (final.exit_code, final.stdout, final.stderr) == (0, "accept True\n", "call 1 is answered by ada\n")
 
 
 def test_a_server_is_told_of_the_folders_that_its_entry_names(servers: str, tmp_path: Path) -> None:

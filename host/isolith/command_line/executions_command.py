@@ -159,7 +159,7 @@ def approve(  # noqa: PLR0913 - one parameter a flag
             answer=said,
             grant=grant,
             go_on=not stay,
-            made=counted(call, "approved", by, json=json),
+            made=counted(call, "approved" if said is None else "answered", by, json=json),
         )
 
     answered(with_runs(execution, use), json=json)
