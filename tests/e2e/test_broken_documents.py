@@ -53,7 +53,12 @@ def test_a_script_goes_on_beside_it(tmp_path: Path) -> None:
 
 def test_its_status_is_a_line(tmp_path: Path) -> None:
     (tmp_path / "shop.json").write_text('{"openapi": "4.0.0"}')
-    good = {"openapi": "3.1.0", "info": {"title": "A", "version": "1"}, "paths": {"/a": {"get": {"responses": {}}}}}
+    good = {
+        "openapi": "3.1.0",
+        "info": {"title": "A", "version": "1"},
+        "servers": [{"url": "https://api.example"}],
+        "paths": {"/a": {"get": {"responses": {}}}},
+    }
     (tmp_path / "good.json").write_text(json.dumps(good))
     specs = ["--connect", str(tmp_path / "shop.json"), "--connect", str(tmp_path / "good.json")]
     shown = CliRunner().invoke(cli.app, ["connectors", "status", *specs])

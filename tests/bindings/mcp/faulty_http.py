@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.server
 import json
+import sys
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
@@ -50,8 +51,7 @@ def faulty_http(faulty: Faulty | None = None, handler: type[Handler] | None = No
     """Serve on a port of this machine."""
     told = faulty or Faulty()
     kind = type("Told", (handler or Handler,), {"faulty": told})
-    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), cast("type[Handler]", kind))
-    site.daemon_threads = True
+    site = _Site(("127.0.0.1", 0), cast("type[Handler]", kind))
     told.url = f"http://127.0.0.1:{site.server_port}/mcp"
     thread = threading.Thread(target=site.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
@@ -62,6 +62,16 @@ def faulty_http(faulty: Faulty | None = None, handler: type[Handler] | None = No
         site.shutdown()
         site.server_close()
         thread.join()
+
+
+class _Site(http.server.ThreadingHTTPServer):
+    """Says nothing of clients that went away: what stands on stderr is what the command says, in this process too."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
