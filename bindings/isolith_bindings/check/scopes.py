@@ -158,7 +158,8 @@ class _Collector:
         scope.asynchronous |= scope.kind == "comprehension"
         if not scope.may_wait:
             where = "function" if scope.kind == "class" and isinstance(node, ast.Await) else "async function"
-            self.misplace(Misplaced(node, f"'{_WAITING[type(node)]}' outside {where}", _hint(scope)))
+            hint = None if where == "function" else _hint(scope)
+            self.misplace(Misplaced(node, f"'{_WAITING[type(node)]}' outside {where}", hint))
         self.inside(node, scope)
 
     def call(self, node: ast.Call, scope: Scope) -> None:
@@ -255,10 +256,8 @@ _WAITING = {ast.Await: "await", ast.AsyncFor: "async for", ast.AsyncWith: "async
 _OUTSIDE = "asynchronous comprehension outside of an asynchronous function"
 
 
-def _hint(scope: Scope) -> str | None:
+def _hint(scope: Scope) -> str:
     """As the guest has it."""
-    if scope.kind == "class":
-        return None
     if scope.is_lambda:
         return "a lambda cannot await: write an `async def`, and `await` what it gives"
     return "write `async def` for a function that awaits, and `await` it where it is called"

@@ -20,7 +20,8 @@ MISPLACED = [
     ("f = lambda id: await crm.get_contact(id=id)", (1, 16), "'await' outside async function", LAMBDA),
     ("def f(ids):\n    return [await crm.get_contact(id=i) for i in ids]\nf([1])", (2, 12), COMPREHENSION, DEFINE),
     ("f = lambda ids: {i async for i in ids}", (1, 17), COMPREHENSION, LAMBDA),
-    ("class A:\n    rows = [await c for c in ()]", (2, 12), COMPREHENSION, None),
+    ("class A:\n    rows = [await c for c in ()]", (2, 12), COMPREHENSION, DEFINE),
+    ("class A:\n    async for c in (): pass", (2, 5), "'async for' outside async function", DEFINE),
     ("class A:\n    rows = await crm.list_contacts()", (2, 12), "'await' outside function", None),
     ("await crm.get_contact(id=1, id=2)", (1, 29), "keyword argument repeated: id", None),
 ]  # fmt: skip
