@@ -332,8 +332,8 @@ class Life:
 
     async def _probe(self, connection: Connection) -> None:
         """A server that does not even say that it is there is started anew, unless others or a state depend on it."""
-        request = types.DiscoverRequest() if connection.era == "modern" else types.PingRequest()
-        try:
+        try:  # it may be gone by now, even before it is asked
+            request = types.DiscoverRequest() if connection.era == "modern" else types.PingRequest()
             await connection.request(request, timeout_s=PROBE_S)
         except ProtocolError:
             self.degraded = False

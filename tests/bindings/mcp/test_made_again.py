@@ -11,7 +11,9 @@ import pytest
 from tests.bindings.mcp.bench import PATIENCE_S, Bench, connected, raw_server, until_says
 
 from isolith import CodeMode
+from isolith_bindings.mcp.connection import Connection
 from isolith_bindings.mcp.connector import McpServer
+from isolith_bindings.mcp.failures import ConnectionBroke
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,6 +58,27 @@ async def test_a_call_that_is_cancelled_as_its_server_dies_is_not_made_again(era
         # The server that came in its place is asked what is asked of it from now on, and nothing else.
         assert await bench.call("echo", n=2) == {"n": 2}
     assert calls(trace) == ['call echo {"n": 1}', 'call echo {"n": 2}']
+
+
+async def test_a_server_may_be_gone_before_it_is_asked_whether_it_is_there(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asyncio.Event()
+
+    def gone(_connection: Connection) -> str:
+        asked.set()
+        raise ConnectionBroke("it was ended by SIGKILL", sent=False)
+
+    async with connected(server(trace), trusted=True) as bench:
+        call, first = asyncio.create_task(bench.call("echo", n=1)), bench.pid()
+        await until_says(trace, "call echo")
+        with monkeypatch.context() as patched:
+            patched.setattr(Connection, "era", property(gone))
+            call.cancel()
+            await asyncio.wait({call}, timeout=PATIENCE_S)
+            await asyncio.wait_for(asked.wait(), PATIENCE_S)
+        await started_anew(bench, first)
+        assert await bench.call("echo", n=2) == {"n": 2}
 
 
 @ERAS
