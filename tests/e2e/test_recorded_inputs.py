@@ -80,6 +80,24 @@ async def test_sleep_waits_and_burns_no_cpu(code_mode: CodeMode, sleep: str) -> 
     assert outcome.usage.cpu_ms < 150
 
 
+async def test_no_sleep_is_shorter_than_asked_by_the_clock_of_the_script(code_mode: CodeMode) -> None:
+    """The clock moves in steps, and differences of floats lose a little: a script that compares sees neither."""
+    script = """
+import time
+early = []
+for n in range(1, 40):
+    asked = n / 1000
+    begun = time.monotonic()
+    await asyncio.sleep(asked)
+    between = time.monotonic()
+    time.sleep(asked)
+    ended = time.monotonic()
+    early += [(asked, slept) for slept in (between - begun, ended - between) if slept < asked]
+early
+"""
+    assert (await code_mode.execute(script)).value == []
+
+
 async def test_tasks_run_while_one_sleeps_synchronously(code_mode: CodeMode) -> None:
     script = """
 import time

@@ -15,6 +15,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 
+_STEP_S = 1e-3
+"""Seconds by which the clock moves: `RESOLUTION_NS` of inputs.py."""
+
+_PAST_S = 1e-6
+"""Seconds, far under a step and far above what floats lose, by which the clock is past a time."""
+
+
 def failed_unseen() -> list[asyncio.Task[object]]:
     """The tasks that failed and whose exception nobody has looked at: found once, at the end, so that tasks stay cheap.
 
@@ -42,7 +49,9 @@ class GuestLoop(asyncio.BaseEventLoop):
     def __init__(self, park: Callable[[float | None], None]) -> None:
         super().__init__()
         self._selector = _NoSelector()
-        self._clock_resolution = 1e-6
+        # Negative: a timer is due when the clock has gone past it. The clock moves in steps (inputs.py) and may have been
+        # a step behind when the timer was set, and a difference of floats may be less than what was added.
+        self._clock_resolution = -_PAST_S
         self._park = park
 
     def close(self) -> None:
@@ -86,7 +95,7 @@ class GuestLoop(asyncio.BaseEventLoop):
         while scheduled and scheduled[0].cancelled():
             self._timer_cancelled_count -= 1  # type: ignore[attr-defined]
             heapq.heappop(scheduled)._scheduled = False
-        return max(0.0, scheduled[0].when() - self.time()) if scheduled else None
+        return max(0.0, scheduled[0].when() + _STEP_S - self.time()) if scheduled else None
 
     def wait_for(self, future: asyncio.Future[object]) -> object:
         """Wait synchronously for a future, other tasks running meanwhile, and return its result."""
@@ -111,6 +120,8 @@ class GuestLoop(asyncio.BaseEventLoop):
         """What `time.sleep` does: wait in the host, burning no CPU."""
         if seconds < 0:
             raise ValueError("sleep length must be non-negative")
-        until = self.time() + seconds
-        while (left := until - self.time()) > 0:
-            self._park(left)
+        now = self.time()
+        until = now + seconds
+        while seconds > 0 and now < until + _PAST_S:
+            self._park(until + _STEP_S - now)
+            now = self.time()
