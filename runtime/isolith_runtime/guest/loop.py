@@ -14,7 +14,6 @@ from asyncio import events, tasks
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-
 _STEP_S = 1e-3
 """Seconds by which the clock moves: `RESOLUTION_NS` of inputs.py."""
 
@@ -49,7 +48,7 @@ class GuestLoop(asyncio.BaseEventLoop):
     def __init__(self, park: Callable[[float | None], None]) -> None:
         super().__init__()
         self._selector = _NoSelector()
-        # Negative: a timer is due when the clock has gone past it. The clock moves in steps (inputs.py) and may have been
+        # Negative: a timer is due when the clock has gone past it. The clock moves in steps (inputs.py), may have been
         # a step behind when the timer was set, and a difference of floats may be less than what was added.
         self._clock_resolution = -_PAST_S
         self._park = park
