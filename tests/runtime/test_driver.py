@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.e2e.guest_cpu import WITHIN_MS, GuestCpu
 
 from isolith_runtime import protocol
 from isolith_runtime.driver import Guest, State, Supply
@@ -165,18 +166,22 @@ MOMENTS = [
 
 
 @pytest.mark.parametrize(("source", "state", "pause_s"), MOMENTS)
-def test_stopped_at_any_moment(supply: Supply, source: str, state: State, pause_s: float) -> None:
+def test_stopped_at_any_moment(
+    supply: Supply, monkeypatch: pytest.MonkeyPatch, source: str, state: State, pause_s: float
+) -> None:
+    cpu = GuestCpu().watch(monkeypatch.setattr)
+
     async def conversation(to: Talk) -> None:
         to.start(source)
         await to.until(state)
         await asyncio.sleep(pause_s)
-        begun = asyncio.get_running_loop().time()
         for _ in range(3):
             to.guest.stop(Stop.CANCELLED)
         await to.until(State.GONE)
-        assert asyncio.get_running_loop().time() - begun < 0.25
 
-    departure = talk(supply, conversation).guest.departure
+    guest = talk(supply, conversation).guest
+    assert cpu.after_stop_ms()[guest] < WITHIN_MS
+    departure = guest.departure
     assert departure is not None
     assert (departure.end, departure.stop, departure.error) == (End.STOPPED, Stop.CANCELLED, None)
 

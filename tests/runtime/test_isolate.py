@@ -35,7 +35,7 @@ def on_guest_thread(supply: Supply, job: Callable[[], T]) -> T:
             done.set()
 
     supply.threads.submit(work)
-    assert done.wait(20)
+    assert done.wait(240)
     return answers[0]
 
 

@@ -55,14 +55,19 @@ def test_code_ends_by_its_own_doing_as_long_as_nothing_ticks() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the thread ticks alone where there are no POSIX timers")
 def test_a_timer_ticks_while_the_lock_is_held() -> None:
+    assert any(ticks_while_the_lock_is_held(microseconds) for microseconds in (500_000, 5_000_000, 30_000_000))
+
+
+def ticks_while_the_lock_is_held(microseconds: int) -> bool:
+    """Whether there were five of a millisecond each; a busy machine takes its time to run who ticks."""
     code = Code(EMPTY, ticks=5)
     epoch = capi.Epoch(code.engine)
     ticking = Pulse(epoch.FUNCTION, epoch.handle, 0.001)
     assert ticking.runs
-    ctypes.PyDLL(None).usleep(500_000)  # a `PyDLL` keeps the lock
+    ctypes.PyDLL(None).usleep(microseconds)  # a `PyDLL` keeps the lock
     ticking.close()
     ticking.close()
-    assert not code.ends()
+    return not code.ends()
 
 
 def test_a_ticker_looks_again_and_again() -> None:

@@ -44,11 +44,11 @@ def test_a_failure_says_what_the_program_said(tmp_path: Path, code: str, said: s
 
 
 def test_a_program_that_hangs_is_ended_even_if_its_child_goes_on(tmp_path: Path) -> None:
-    code = "import subprocess, time; subprocess.Popen(['sleep', '5']); time.sleep(60)"
+    code = "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)"
     began = time.monotonic()
     with pytest.raises(DistributionError, match=r"did not finish within 0\.2 seconds$"):
         python(code, tmp_path, timeout_s=0.2)
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 50
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
