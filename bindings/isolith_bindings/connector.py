@@ -202,7 +202,8 @@ class CallContext:
     With the variant `pages` the answer is one page, `{"items": [...], "cursor": ...}`: `cursor` is None for the first
     and what the page before named for the next. It has been in the guest since, and is hostile. `waits`: the call may
     be put off until a person has answered (`Suspended`); `resumed`: it was, and somebody has. `late`: told, in the
-    event loop, what a call came to that could not be stopped when it was given up.
+    event loop, what a call came to that could not be stopped when it was given up. `doubt`: told, in a line, how an
+    answer that is given all the same is not what was promised; None where nobody wants to know.
     """
 
     execution_id: str
@@ -218,6 +219,7 @@ class CallContext:
     waits: bool = False
     resumed: Resumed | None = None
     late: Callable[[object], None] = unawaited
+    doubt: Callable[[str], None] | None = None
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ from isolith_bindings.openapi.places import place_of, said
 from isolith_bindings.openapi.request import body_value, chosen_media
 from isolith_bindings.openapi.schemas import closed, texts
 from isolith_bindings.openapi.tree import is_mapping
+from isolith_bindings.schema.evaluation import MAX_STEPS
 from isolith_bindings.schema.validate import Validator
 
 if TYPE_CHECKING:
@@ -22,15 +23,21 @@ if TYPE_CHECKING:
 
 MAX_TOLD = 5
 """Problems of one call that are told."""
+LENIENT_STEPS = 20_000
+"""How far an answer that is believed in any case is looked at: some 20 ms of work, or 200 kB."""
 
 _FIRST_STEP = re.compile(r"[^.\[]+")
 
 
 class Checker:
-    """The arguments of the operations of one document. Validators are made when they are first needed."""
+    """The arguments and answers of the operations of one document. Validators are made when they are first needed.
 
-    def __init__(self, api: Api) -> None:
+    `strict`: answers are looked at for as long as it takes, within what any validation may.
+    """
+
+    def __init__(self, api: Api, *, strict: bool = True) -> None:
         self._api = api
+        self._answer_steps = MAX_STEPS if strict else LENIENT_STEPS
         self._validator = functools.lru_cache(maxsize=256)(self._made)
         self._answer = functools.lru_cache(maxsize=64)(self._made_for_answer)
         self._operations = {operation.id: operation for operation in api.operations}
@@ -110,10 +117,11 @@ class Checker:
     def _made_for_answer(self, operation_id: str, status: str, media_type: str) -> Validator:
         answer = next(item for item in self._operations[operation_id].answers if item.status == status)
         media = next(item for item in answer.media if item.type == media_type)
-        return self._whole(whole_schema(media), contents=True)
+        schema = closed(whole_schema(media), self._api.definitions, self._api.uses)
+        return Validator(schema, contents=True, steps=self._answer_steps)
 
-    def _whole(self, schema: Schema, *, contents: bool = False) -> Validator:
-        return Validator(closed(schema, self._api.definitions, self._api.uses), contents=contents)
+    def _whole(self, schema: Schema) -> Validator:
+        return Validator(closed(schema, self._api.definitions, self._api.uses))
 
 
 def properties_of(operation: Operation) -> dict[str, Schema]:

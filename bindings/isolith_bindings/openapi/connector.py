@@ -51,6 +51,7 @@ class OpenApi:
     address in the document. `auth`: one credential, or one for each security scheme by name. `allow`: hosts beside
     those of the document; `private`: networks that are not public and open all the same. An address that is written
     here (`source`, `server`, `allow`) opens itself. `cache`: a private folder where what was read is kept.
+    `strict_responses`: an answer that is not what the document promised is an error, in place of a warning.
 
     `start` reads the document; before it there are no methods. One that cannot be read makes a connector without any,
     which says why (`unavailable`, `status`), and no other connector is concerned. One event loop at a time.
@@ -76,7 +77,7 @@ class OpenApi:
         self._where = Whereabouts(replaced=server is not None, variables=dict(server_variables or {}))
         self.name = connector_name(name or name_of(self._loader.place, _title(source)))
         self._auth = auth
-        self._strict = strict_responses
+        self.strict = strict_responses
         self._cache = Cache(cache) if cache else None
         self._limits, self._retries = limits, retries
         self._reach = reach_of([*_written(self._loader, server), *token_urls(auth)], allow, private)
@@ -207,10 +208,12 @@ class OpenApi:
             plan = pagination.turned(plan, operation, context.cursor)
         response = await loaded.send(plan, context.deadline_s, context.progress)
         value = await answers.value_of(operation, response, context.artifacts, loaded.api.definitions)
-        if self._strict or pages:
+        if self.strict or pages:
             value = answers.as_data(operation, response, value)
-        if self._strict:
-            answers.check(operation, response, value, loaded.checker)
+        if self.strict:
+            await answers.check(operation, response, value, loaded.checker)
+        elif context.doubt is not None and (why := await answers.doubt(operation, response, value, loaded.checker)):
+            context.doubt(why)
         if context.variant == "raw":
             return {"status": response.status, "headers": dict(response.headers), "body": value}
         if pages:

@@ -30,7 +30,7 @@ class Loaded:
 
     def __init__(self, connector: OpenApi, api: Api, signatures: Signatures) -> None:
         self.api, self.signatures = api, signatures
-        self.checker = Checker(api)
+        self.checker = Checker(api, strict=connector.strict)
         self._server = connector.server
         self._ask_for_server = connector.ask_for_server()
         reach = connector.reach(api)

@@ -86,13 +86,20 @@ class Dialect:
 class Evaluation:
     """The state of one evaluation. `unknown` counts the places that could not be decided.
 
-    `contents`: JSON that stands as text in the value is read, and checked as well.
+    `contents`: JSON that stands as text in the value is read, and checked as well. `steps`: see `MAX_STEPS`.
     """
 
     def __init__(
-        self, dialect: Dialect, patterns: Patterns, enums: dict[int, frozenset[Hashable]], *, contents: bool = False
+        self,
+        dialect: Dialect,
+        patterns: Patterns,
+        enums: dict[int, frozenset[Hashable]],
+        *,
+        contents: bool = False,
+        steps: int = MAX_STEPS,
     ) -> None:
         self.dialect = dialect
+        self._steps = steps
         self._contents = contents
         self.unknown = 0
         self.spent = 0
@@ -153,14 +160,14 @@ class Evaluation:
     def spend(self, steps: int) -> bool:
         """Count work. False once it is more than there may be: the rest is unknown."""
         self.spent += steps
-        if self.spent > MAX_STEPS:
+        if self.spent > self._steps:
             self.unknown += 1
             return False
         return True
 
     def full(self, found: Found) -> bool:
         """Whether enough is known: so many problems, or no budget left."""
-        return len(found.problems) >= MAX_PROBLEMS or self.spent > MAX_STEPS
+        return len(found.problems) >= MAX_PROBLEMS or self.spent > self._steps
 
     def _within(self, at: At) -> bool:
         if at.depth > MAX_DEPTH:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from isolith_bindings.schema.dialects import META_SCHEMAS, Read, read
 from isolith_bindings.schema.draft3 import as_draft4
-from isolith_bindings.schema.evaluation import MAX_PROBLEMS, At, Evaluation, Path
+from isolith_bindings.schema.evaluation import MAX_PROBLEMS, MAX_STEPS, At, Evaluation, Path
 from isolith_bindings.schema.patterns import Patterns
 
 if TYPE_CHECKING:
@@ -40,13 +40,14 @@ class Problem:
 class Validator:
     """One schema. It is copied at once, so that what happens to it later changes nothing, and read when first needed.
 
-    `contents`: JSON that stands as text in a value is checked against its `contentSchema`.
+    `contents`: JSON that stands as text in a value is checked against its `contentSchema`. `steps`: how much of a large
+    value is looked at.
 
     Safe to use from several threads. Never raises, whatever the schema and the value are.
     """
 
-    def __init__(self, schema: JsonSchema | bool, *, contents: bool = False) -> None:  # noqa: FBT001 - true and false are schemas
-        self._contents = contents
+    def __init__(self, schema: JsonSchema | bool, *, contents: bool = False, steps: int = MAX_STEPS) -> None:  # noqa: FBT001 - true and false are schemas
+        self._contents, self._steps = contents, steps
         self._patterns = Patterns()
         self._enums: dict[int, frozenset[Hashable]] = {}
         self._unreadable: str | None = None
@@ -70,7 +71,7 @@ class Validator:
         """What is wrong with the value: nothing, or the first few things."""
         if not self.usable:
             return []
-        run = Evaluation(self._read.dialect, self._patterns, self._enums, contents=self._contents)
+        run = Evaluation(self._read.dialect, self._patterns, self._enums, contents=self._contents, steps=self._steps)
         try:
             found = run.check(value, self._schema, At(self._resolver))
         except RecursionError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from isolith.run.artifacts import ArtifactStore, CallArtifacts
@@ -19,6 +20,8 @@ class Contexts:
     identity: Identity
     call_s: float
     artifacts: ArtifactStore
+    doubted: set[str] = field(default_factory=set[str])
+    """What has answered otherwise than it promised: one time is enough to know."""
 
     def of(self, use: Use, progress: Progress = unheard, ask: Ask = declining, *, waits: bool = False) -> CallContext:
         """That of one call. Without more it is one that nobody follows, and during which nobody is asked."""
@@ -34,4 +37,10 @@ class Contexts:
             variant=use.variant,
             waits=waits,
             resumed=use.resumed,
+            doubt=None if use.path in self.doubted else partial(self._doubt, use),
         )
+
+    def _doubt(self, use: Use, why: str) -> None:
+        if use.path not in self.doubted:  # calls of one method may be under way together
+            self.doubted.add(use.path)
+            use.doubt = why

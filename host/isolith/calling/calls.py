@@ -28,7 +28,7 @@ from isolith.calling.call_variants import of_page
 from isolith.calling.judging import Judge
 from isolith.calling.patience import within_time
 from isolith.calling.questions import Questioner
-from isolith.calling.remarks import remarks
+from isolith.calling.remarks import doubted, remarks
 from isolith.calling.tally import Tally, tally_of
 from isolith.calling.turns import Turns
 from isolith.calling.use import HOST, Identity, Use
@@ -42,7 +42,7 @@ from isolith_bindings.errors import CallError
 from isolith_bindings.policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Iterable
 
     from isolith.budgets import Budgets
     from isolith.calling.questions import Questions
@@ -238,6 +238,10 @@ class CallDesk:
         if error is not None:
             return error_frame(use.number, error_text(use, error))
         return answer_frame(use.number, outcome or "null")
+
+    def told(self, warnings: Iterable[Diagnostic]) -> None:
+        """What was said of calls in a pass before this one; it is not said again."""
+        self._contexts.doubted.update(doubted(warnings))
 
     def restore(self, use: Use) -> None:
         """A call of a pass before this one, in the order of their numbers."""

@@ -14,13 +14,22 @@ if TYPE_CHECKING:
 
 _MOST = 50
 """Remarks of one run; a script may make any number of calls."""
+_OTHERWISE = "answered otherwise than it promises"
+_LONGEST = 1_000
+"""Characters of a remark; a server has a part in what is said of its answer."""
 
 
 def remarks(uses: Iterable[Use], result_bytes: int) -> list[Diagnostic]:
-    """One of each line that was given something else for a large result, and of each approval that came to nothing."""
+    """What is worth a warning, in the order of the calls.
+
+    One of each line that was given something else for a large result, of each approval that came to nothing, and of
+    each method that answered otherwise than it promises.
+    """
     found: list[Diagnostic] = []
     kept: collections.Counter[tuple[str, int | None]] = collections.Counter()
     for use in uses:
+        if use.doubt:
+            found.append(_doubted(use))
         if use.kept_bytes:
             kept[use.path, use.frame.line] += 1
             if kept[use.path, use.frame.line] == 1:
@@ -38,6 +47,21 @@ def not_made(path: str, who: str, line: int | None) -> Diagnostic:
         line=line,
         hint="where it is still wanted, a script has to ask for it again",
         tool=path,
+    )
+
+
+def doubted(warnings: Iterable[Diagnostic]) -> set[str]:
+    """The methods of which these say that they answered otherwise than they promise."""
+    return {said.tool for said in warnings if said.tool and said.message.startswith(f"{said.tool} {_OTHERWISE}")}
+
+
+def _doubted(use: Use) -> Diagnostic:
+    return Diagnostic(
+        kind="invalid_result",
+        message=f"{use.path} {_OTHERWISE}: {use.doubt}"[:_LONGEST],
+        line=use.frame.line,
+        hint="the script was given the answer as it came: it may have another type than `describe` says",
+        tool=use.path,
     )
 
 

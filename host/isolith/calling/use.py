@@ -58,6 +58,8 @@ class Use:
     """Of its result, before what is too long was kept elsewhere."""
     kept_bytes: int = 0
     """Of a result that is kept as an artifact, which the script was given in place of it."""
+    doubt: str = ""
+    """How its result, which the script was given all the same, is not what was promised."""
     error: Diagnostic | None = None
     task: asyncio.Task[None] | None = None
     pending: PendingCall | None = None

@@ -135,6 +135,7 @@ class Durability:
         history = self._history
         assert history is not None  # noqa: S101 - there is something to wake
         said.restore(history.logs, history.warnings, truncated=history.truncated)
+        desk.told(history.warnings)
         delivered = {number for batch in history.batches for number in batch}
         identity = Identity(self._execution_id, self._order.principal, self._order.session)
         for call in sorted(history.calls, key=lambda call: call.number):

@@ -59,10 +59,20 @@ class Client:
     def __init__(self, connector: OpenApi) -> None:
         self.connector = connector
         self.artifacts = Kept()
+        self.doubts: list[str] = []
 
     async def call(self, name: str, variant: Variant = "", cursor: object = None, /, **arguments: object) -> Any:  # noqa: ANN401
         context = CallContext(
-            "e", "e.1", "p", "s", 30, RecordedProgress(), self.artifacts, variant=variant, cursor=cursor
+            "e",
+            "e.1",
+            "p",
+            "s",
+            30,
+            RecordedProgress(),
+            self.artifacts,
+            variant=variant,
+            cursor=cursor,
+            doubt=self.doubts.append,
         )
         return await self.connector.call(self.connector.methods[name], arguments, context)
 
