@@ -385,3 +385,34 @@ async def test_another_way_than_the_journal_s_is_told_with_both_sides(
         'bank.balance({"account":"a"}) (call 1) and bank.pay({"to":"b","amount":50}) (call 2)'
     )
     assert ledger.done == [("balance", "a")]
+
+
+@pytest.mark.parametrize(
+    ("instead", "asked"),
+    [
+        ('bank.pay(to="b", amount=1)', 'bank.pay({"to":"b","amount":1}) (call 2, line 4)'),
+        ('bank.balance(account="z")', 'bank.balance({"account":"z"}) (call 2, line 4)'),
+        ("1", "nothing"),
+    ],
+)
+async def test_another_way_than_what_was_approved_is_told_and_nothing_is_called(
+    bank: CodeMode, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, instead: str, asked: str
+) -> None:
+    """It used to be replayed without end: it asked again, could not pause, for a yes was there, and went on."""
+    script = SYNC.replace('bank.balance(account="b")', "0")
+    paused = await bank.execute(f"import time\n{script}")
+    other = script.replace('bank.pay(to="b", amount=before // 2)', f"({instead}, time.sleep(0.001))")
+
+    async def changed(journal: Journal, execution_id: str) -> History:
+        history = await load_history(journal, execution_id)
+        return dataclasses.replace(history, order=dataclasses.replace(history.order, script=f"import time\n{other}"))
+
+    monkeypatch.setattr(durable_runs, "load_history", changed)
+    async with asyncio.timeout(240):
+        final = await bank.approve(paused.execution_id, paused.pending[0].call_id)
+    assert final.error is not None
+    assert (final.status, final.error.kind, final.usage.passes) == ("failed", "diverged", 2)
+    assert final.error.message == (
+        f'run again, the script asked for {asked}, where the journal has bank.pay({{"to":"b","amount":50}}) (call 2)'
+    )
+    assert ledger.done == [("balance", "a")]

@@ -75,6 +75,7 @@ class CallRecorder:
         self._frames: dict[int, str] = {}
         self._queued: dict[int, Identification] = {}
         self._told: set[int] = set()
+        self._unknown = "nothing"
         self._largest = max(self._taken, default=0)
 
     def so_far(self) -> Asked:
@@ -94,14 +95,21 @@ class CallRecorder:
             return True
         verdict = self.replay.meet(use.number, *what)
         if verdict.action == "diverge":
-            asked = f"{use.path}{_shown(codec.dumps(use.frame.arguments))} (call {use.number}, line {use.frame.line})"
-            self._diverged(asked, verdict.recorded)
+            self._diverged(_asked(use), verdict.recorded)
             return False
         if verdict.entry is None:
+            if self.replay.owes and self._unknown == "nothing":
+                self._unknown = _asked(use)
             return True
         call = self._known[verdict.entry.number]
         self._enter(use, call.number, call.idempotency_key)
         return self.apply(desk, use, call)
+
+    def strayed(self) -> tuple[str, str] | None:
+        """Of a script that rests and was given all that the journal has: what it asks for instead of what that has."""
+        if self.replay is None or self.replay.under_way or not self.replay.owes:
+            return None
+        return self._unknown, self.replay.missing()
 
     def apply(self, desk: CallDesk, use: Use, call: Call) -> bool:
         """What the journal has of a call. Whether it has to be decided anew."""
@@ -258,6 +266,10 @@ def _keys_of_what_is_made_again(history: History) -> dict[tuple[str, str, str], 
 def _entry(call: Call) -> Entry:
     settled = call.status in _SETTLED
     return Entry(call.number, call.connector, call.method, call.digest, settled, _shown(call.arguments))
+
+
+def _asked(use: Use) -> str:
+    return f"{use.path}{_shown(codec.dumps(use.frame.arguments))} (call {use.number}, line {use.frame.line})"
 
 
 def _shown(arguments: str) -> str:

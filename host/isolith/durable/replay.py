@@ -61,17 +61,28 @@ class Replay:
             self._waiting.setdefault(key, collections.deque()).append(entry)
         self._batches = collections.deque(tuple(batch) for batch in batches)
         self._numbers: dict[int, int] = {}
+        self._open = sum(not entry.settled for entry in entries)
 
     @property
     def under_way(self) -> bool:
         """Whether deliveries of the journal are left."""
         return bool(self._batches)
 
+    @property
+    def owes(self) -> bool:
+        """Whether the script still has to ask for what the journal has no outcome of.
+
+        That is in the journal behind all that was delivered before it: a script that has been given that, and rests,
+        has asked for it, or goes another way.
+        """
+        return self._open > 0
+
     def meet(self, number: int, connector: str, method: str, digest: str) -> Verdict:
         """The script asks for call `number`."""
         found = self._waiting.get((connector, method, digest))
         if found:
             entry = found.popleft()
+            self._open -= not entry.settled
             self._numbers[entry.number] = number
             return Verdict("deliver" if entry.settled else "go_on", entry)
         if self._again[connector, method, digest]:

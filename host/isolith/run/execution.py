@@ -220,6 +220,8 @@ class Execution:
         """The guest waits: deliver what there is, or see to it that something will wake it."""
         if self._durability is not None and self._durability.replays:
             self._deliver_recorded(self._durability)
+        elif self._durability is not None and (strayed := self._durability.recorder.strayed()):
+            self.diverge(*strayed)
         elif not self._post.rest(delay) and not self._desk.under_way:
             self._force("silent")
         else:
