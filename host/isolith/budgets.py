@@ -52,7 +52,7 @@ class Budgets(BaseModel):
     """WebAssembly instructions instead of `cpu_ms`: the same stop on every machine."""
     memory_mb: Annotated[int, Field(ge=MIN_MEMORY_MB, le=MAX_MEMORY_MB)] = 256
     """Linear memory of the isolate, in MiB."""
-    wall_s: Seconds = 60
+    wall_s: Seconds = 60.0
     """From begin to end; the time people take to answer is not counted."""
     calls: Allowance = 200
     calls_per_connector: Allowance = Field(default_factory=lambda data: data["calls"])
@@ -60,9 +60,9 @@ class Budgets(BaseModel):
     concurrent_calls: Limit = 16
     """Calls under way at one time; the rest wait in order."""
     concurrent_calls_per_connector: Limit = 8
-    call_s: Seconds = 30
+    call_s: Seconds = 30.0
     """One call; a report of progress starts it anew, up to `call_cap_s` in all."""
-    call_cap_s: Seconds = 600
+    call_cap_s: Seconds = 600.0
     log_bytes: Allowance = 256 * KIB
     emit_events: Allowance = 1_000
     value_tokens: Limit = 6_000

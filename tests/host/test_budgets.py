@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -34,6 +35,14 @@ def test_the_defaults_are_those_of_the_contract_and_finite() -> None:
         "input_bytes": 1_048_576,
     }
     assert Budgets().memory_bytes == 268_435_456
+
+
+@pytest.mark.parametrize("given", [{}, {"wall_s": 5}, {"call_s": 2.5, "call_cap_s": UNLIMITED}])
+def test_a_run_that_goes_on_is_begun_with_the_same_text(given: dict[str, float]) -> None:
+    """A default of 60 came back as 60.0: a script that shows its `budget.limits`, or sorts by `id`, went another way."""
+    granted, _ = HostPolicy().clamp(Budgets.model_validate(given))
+    kept = Budgets.model_validate_json(granted.model_dump_json())
+    assert json.dumps(kept.model_dump()) == json.dumps(granted.model_dump())
 
 
 @pytest.mark.parametrize(
