@@ -110,7 +110,7 @@ def _said(body: object, depth: int = 0) -> str:
         return ""
     fields = cast("Mapping[str, object]", body)
     told = next((said for name in _SAYING if (said := _said(fields.get(name), depth + 1))), "")
-    return f"{_place(fields.get('loc'))}{told}" if told else _by_field(fields, depth)
+    return f"{_place(fields.get('loc'))}{told}" if told else _by_field(fields, depth) or _as_it_is(fields.get("detail"))
 
 
 def _place(steps: object) -> str:
@@ -125,6 +125,12 @@ def _by_field(fields: Mapping[str, object], depth: int) -> str:
     told = [f"{name}: {said}" for name, each in list(listed.items())[:_SHOWN] if (said := _said(each, depth + 1))]
     more = f"; and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN and told else ""
     return "; ".join(told)[:MAX_SAID] + more
+
+
+def _as_it_is(detail: object) -> str:
+    """What an application of FastAPI says in a form of its own."""
+    text = json.dumps(detail, ensure_ascii=False) if isinstance(detail, Mapping) and detail else ""
+    return text if len(text) <= MAX_SAID else ""
 
 
 def _reason(status: int) -> str:

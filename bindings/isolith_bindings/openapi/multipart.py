@@ -65,6 +65,8 @@ class Writer:
         properties = _properties(media.schema, self.definitions)
         for name, item in value.items():
             encoding = media.parts.named.get(name, Encoding())
+            if item is None and content_kind(encoding) != "json":
+                continue  # it has no form, as in a query
             yield from self._property(name, item, properties.get(name), encoding)
 
     def _property(self, name: str, item: object, schema: Schema | None, encoding: Encoding) -> Iterator[_Part]:

@@ -11,6 +11,7 @@ from isolith_bindings.openapi.coded import coded
 from isolith_bindings.openapi.media import SEQUENCES, covers, is_range, kind, parameter
 from isolith_bindings.openapi.model import Encoding, Media, Schema
 from isolith_bindings.openapi.multipart import OCTETS, Writer, Written, an_artifact_of
+from isolith_bindings.openapi.parts import content_kind
 from isolith_bindings.openapi.styles import UnsendableError, compact, form_encode, form_encoder, pairs, scalar
 from isolith_bindings.openapi.tree import is_container, is_list, is_mapping
 from isolith_bindings.openapi.wire import content, is_content, plain
@@ -81,10 +82,12 @@ def _sequence(media: Media, value: object, read: ReadArtifact) -> Written:
 def _form(media: Media, value: object, read: ReadArtifact) -> Iterator[tuple[str, str]]:
     """`name=value`, by the encoding of each property: its style where it has one, else JSON for what is nested.
 
-    A list is a value for each item (OpenAPI 3.2, "Encoding By Name").
+    A list is a value for each item (OpenAPI 3.2, "Encoding By Name"). None has no form, as in a query, but in JSON.
     """
     for name, item in _mapping(plain(_mapping(value), read)).items():
         encoding = media.parts.named.get(name, Encoding())
+        if item is None and content_kind(encoding) != "json":
+            continue
         if encoding.styled:
             style = encoding.style or "form"
             explode = encoding.explode if encoding.explode is not None else style == "form"
@@ -98,5 +101,4 @@ def _form(media: Media, value: object, read: ReadArtifact) -> Iterator[tuple[str
 
 def _text(value: object, encoding: Encoding) -> str:
     """A value of a form: JSON where it is nested, or the document says JSON (OpenAPI, "Encoding Object")."""
-    written_as_json = bool(encoding.media) and kind(encoding.media[0]) == "json"
-    return compact(value) if written_as_json or is_container(value) or value is None else scalar(value)
+    return compact(value) if content_kind(encoding) == "json" or is_container(value) else scalar(value)

@@ -88,8 +88,8 @@ def _expectation(message: str, suffix: str) -> str | None:
 
 
 def _is_near(branch: Found, at: At, suffix: str) -> bool:
-    """Whether it is at least of the right type: what is wrong is inside."""
-    return not any(path is at.path and _expectation(message, suffix) for path, message in branch.problems)
+    """Whether it is at least of the right type: something is wrong inside, or with what only that type has."""
+    return not all(path is at.path and _expectation(message, suffix) for path, message in branch.problems)
 
 
 def _distance(branch: Found, at: At, suffix: str) -> tuple[bool, int]:

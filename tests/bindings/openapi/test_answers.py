@@ -88,6 +88,18 @@ def test_answers_are_believed_unless_they_are_to_be_checked() -> None:
         assert caught.value.data == (json.loads(reply.content) if reply.status == 201 or reply.content != b"x" else "x")
 
 
+def test_what_a_redirect_led_to_may_answer_as_it_likes() -> None:
+    """Of what GitHub's archives lead to its description says nothing but 302."""
+    answers = [Reply(status=302, headers=(("location", "/elsewhere"),)), Reply.of(["x"])]
+    document = get(responses={"302": {"description": "where it is"}, "404": {"description": "not there"}})
+
+    async def use(client: Client, server: Server) -> None:
+        assert await client.call("read") == ["x"]
+        assert [got.path for got in server.got] == ["/things", "/elsewhere"]
+
+    run(document, use, lambda _: answers.pop(0), strict_responses=True)
+
+
 def test_a_script_chooses_what_is_answered() -> None:
     answers = {
         "200": {

@@ -64,6 +64,8 @@ def test_all_that_it_says() -> None:
         ({"errors": [{"detail": "a"}, {"detail": "b"}]}, "a; b"),
         ({"errors": [{"detail": each} for each in "abcde"]}, "a; b; c; and 2 more"),
         ({"errors": ["a"]}, "a"),
+        ({"detail": {"why": "because", "code": 7}}, '{"why": "because", "code": 7}'),
+        ({"detail": {"why": "x" * MAX_SAID}}, ""),
         ({"detail": [{"loc": ["body"], "msg": "x"}]}, "body: x"),
         (
             {"detail": [{"loc": ["query", "a"], "msg": "x"}, {"loc": ["body", "b", 0], "msg": "y"}]},

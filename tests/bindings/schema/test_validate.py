@@ -94,6 +94,15 @@ def test_in_plain_words(schema: object, value: object, expected: str) -> None:
     assert said(schema, value) == ([expected] if expected else [])
 
 
+def test_the_nearest_of_several_forms_is_one_of_the_right_type_however_much_is_wrong_with_it() -> None:
+    """As FastAPI writes what is optional; it was told that null was expected."""
+    optional = {"anyOf": [{"type": "string", "minLength": 3, "pattern": "^fixed"}, {"type": "null"}]}
+    assert said(optional, "ab") == [
+        "expected at least 3 characters, was given 2",
+        "expected text that fits the pattern ^fixed, was given 'ab' (string)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("type_", "value", "fits"),
     [
