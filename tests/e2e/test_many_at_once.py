@@ -40,7 +40,7 @@ class Keeper:
 
 async def idle() -> None:
     """Wait until the guest threads have ended, which they do when nothing was asked of them for two seconds."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while get_supply().threads.count and time.monotonic() < deadline:
         await asyncio.sleep(0.05)
     assert get_supply().threads.count == 0

@@ -43,7 +43,7 @@ class Browser:
 
     async def visit(self, url: str) -> None:
         self.asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
-        async with httpx2.AsyncClient() as http:
+        async with httpx2.AsyncClient(timeout=240) as http:
             sent = await http.get(url)
         self._back = {name: values[0] for name, values in parse_qs(urlsplit(sent.headers["location"]).query).items()}
 

@@ -233,7 +233,7 @@ async def test_a_snippet_proposed_as_a_tool_is_one_once_it_is_approved(folder: P
 
 async def test_only_this_machine_by_its_names_and_no_page_of_the_web(folder: Path) -> None:
     token = await token_of(folder, "ada", "execute")
-    async with on_http(folder, "--allow-host", "isolith.test", door="") as url, httpx2.AsyncClient() as http:
+    async with on_http(folder, "--allow-host", "isolith.test", door="") as url, httpx2.AsyncClient(timeout=240) as http:
 
         async def status(**headers: str) -> int:
             return (await http.post(url, json=LIST, headers={**MODERN, **token, **headers})).status_code

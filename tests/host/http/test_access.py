@@ -150,7 +150,8 @@ async def test_too_much_at_a_time_is_told_when_to_come_back(opened: Opened) -> N
     assert (first.status_code, second.status_code) == (202, 429)
     assert "runs are under way" in second.json()["detail"]
     third = await api.get("/v1/executions")
-    assert (third.status_code, third.headers["retry-after"], third.json()["retriable"]) == (429, "100", True)
+    assert (third.status_code, third.json()["retriable"]) == (429, True)
+    assert 0 < int(third.headers["retry-after"]) <= 100  # less, by the seconds that a busy machine took until then
     assert (await api.get("/v1/executions", "eve")).status_code == 200  # of each principal
     api.bank.answer.set()
 

@@ -78,7 +78,7 @@ async def test_a_run_too_many_is_told_when_to_come_back(host: Api, mode: Mode) -
         assert (refused.is_error, refused.structured_content) == (True, None)
         assert said(refused) == "denied: 1 runs are under way for this principal: ask again in 1 s"
         api = f"http://127.0.0.1:{port}/v1/executions"
-        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {host.tokens['ada']}"}) as http:
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {host.tokens['ada']}"}, timeout=240) as http:
             elsewhere = await http.post(api, json={"script": "1"})
         assert (elsewhere.status_code, elsewhere.headers["retry-after"]) == (429, "1")
         async with client_of(host, port, "eve", mode) as eve:  # of each principal
@@ -120,7 +120,7 @@ async def test_a_cancelled_request_gives_its_room_back(host: Api) -> None:
 @pytest.mark.parametrize("auth", [True, False])
 async def test_requests_too_many_are_429_with_when_to_come_back(opened: Opened, auth: bool) -> None:
     api = await with_mcp(opened, Limits(per_second=0.001, burst=2), auth=auth)
-    async with serving(api) as (_, port), httpx2.AsyncClient() as http:
+    async with serving(api) as (_, port), httpx2.AsyncClient(timeout=240) as http:
         token = {"Authorization": f"Bearer {api.tokens['ada']}"} if auth else {}
         url = f"http://127.0.0.1:{port}/mcp"
         answers = [await http.post(url, json=LIST, headers={**MODERN, **token}) for _ in range(3)]
