@@ -5,6 +5,8 @@ Sent again is only what is safe: a request that was never sent, or one that may 
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -18,6 +20,9 @@ IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PUT", "DELE
 TRANSIENT = frozenset({429, 502, 503, 504})
 # A number of seconds that is larger than this is a point in time (GitHub's x-ratelimit-reset).
 _EPOCH = 1_000_000_000
+# Shopify and Discord have seconds with a fraction. What follows a comma or semicolon are parameters.
+_NUMBER = re.compile(r"\s*(\d{1,12})(\.\d{1,12})?\s*(?:[,;]|\Z)", re.ASCII)
+_PARAMETER = re.compile(r"\b(limit|remaining|reset|r|t)=(\d{1,12})\b", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class RateLimit:
             if self.limit is not None
             else f"{self.remaining} requests are left"
         )
-        again = "" if self.again_in_s is None else f"come back in {self.again_in_s:.0f} s"
+        again = "" if self.again_in_s is None else f"come back in {math.ceil(self.again_in_s)} s"
         return ", ".join(text for text in ("" if self.remaining is None else said, again) if text)
 
 
@@ -78,28 +83,47 @@ def back_off(attempt: int, retries: Retries) -> float:
 def rate_limit(response: Response, now: float) -> RateLimit:
     """From Retry-After (RFC 9110, 10.2.3) and the usual rate-limit headers; what is malformed is ignored."""
     remaining = _whole(_either(response, "remaining"))
-    reset = _whole(_either(response, "reset"))
+    reset = _number(_either(response, "reset-after"))
+    reset = _number(_either(response, "reset")) if reset is None else reset
     again = _retry_after(response.header("retry-after"), now)
     if again is None and reset is not None and remaining == 0:
-        again = max(0.0, reset - now) if reset > _EPOCH else float(reset)
+        again = max(0.0, reset - now) if reset > _EPOCH else reset
     return RateLimit(remaining, _whole(_either(response, "limit")), again)
 
 
 def _either(response: Response, what: str) -> str | None:
     names = (f"x-ratelimit-{what}", f"ratelimit-{what}", f"x-rate-limit-{what}")
-    return next((value for name in names if (value := response.header(name)) is not None), None)
+    own = next((value for name in names if (value := response.header(name)) is not None), None)
+    return _together(", ".join(response.all("ratelimit"))).get(what) if own is None else own
+
+
+def _together(text: str) -> dict[str, str]:
+    """All in one header, as drafts of the IETF have it.
+
+    `"day";r=0;t=30` since the eighth, where the least that is left counts; `limit=100, remaining=0, reset=30` before.
+    """
+    items = [dict(_PARAMETER.findall(item)) for item in text.split(",")]
+    left = [item for item in items if "r" in item]
+    if left:
+        least = min(left, key=lambda item: int(item["r"]))
+        return {"remaining": least["r"], **({"reset": least["t"]} if "t" in least else {})}
+    return {name: value for item in items for name, value in item.items()}
 
 
 def _whole(text: str | None) -> int | None:
-    """A number of at most twelve digits; what follows a comma or semicolon are parameters."""
-    digits = (text or "").replace(";", ",").partition(",")[0].strip()
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 12 else None
+    number = _number(text)
+    return None if number is None else int(number)
+
+
+def _number(text: str | None) -> float | None:
+    found = _NUMBER.match(text or "")
+    return float(found[1] + (found[2] or "")) if found else None
 
 
 def _retry_after(text: str | None, now: float) -> float | None:
-    seconds = _whole(text)
+    seconds = _number(text)
     if text is None or seconds is not None:
-        return None if seconds is None else float(seconds)
+        return seconds
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, IndexError, TypeError):
