@@ -44,21 +44,25 @@ def test_as_many_at_once_as_the_limit_says() -> None:
 
     def wait() -> int:
         running.append(1)
-        barrier.wait(10)
+        barrier.wait(240)
         return len(running)
 
     assert in_threads(3, wait, wait, wait) == [3, 3, 3]
 
 
 def test_no_more_at_once_than_the_limit_says() -> None:
+    barrier, lock = threading.Barrier(2), threading.Lock()
     now, most = 0, 0
 
     def count() -> None:
         nonlocal now, most
-        now += 1
-        most = max(most, now)
+        with lock:
+            now += 1
+            most = max(most, now)
+        barrier.wait(240)
         time.sleep(0.005)
-        now -= 1
+        with lock:
+            now -= 1
 
     in_threads(2, *[count] * 8)
     assert most == 2
@@ -79,12 +83,12 @@ def test_a_cancelled_call_is_abandoned_and_keeps_its_place_until_it_ends() -> No
 
     def block() -> bool:
         started.set()
-        return release.wait(10)
+        return release.wait(240)
 
     async def main() -> str:
         threads = Threads(1)
         call = asyncio.create_task(threads.run(block, "t"))
-        await asyncio.to_thread(started.wait, 10)
+        await asyncio.to_thread(started.wait, 240)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
@@ -102,7 +106,7 @@ def test_a_call_cancelled_while_it_waits_takes_no_place() -> None:
 
     async def main() -> str:
         threads = Threads(1)
-        first = asyncio.create_task(threads.run(lambda: release.wait(10), "t"))
+        first = asyncio.create_task(threads.run(lambda: release.wait(240), "t"))
         waiting = asyncio.create_task(threads.run(lambda: pytest.fail("it was cancelled"), "t"))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -120,20 +124,23 @@ def test_one_object_serves_several_event_loops() -> None:
 
 
 def test_a_thread_that_outlives_its_loop_is_silent() -> None:
-    release = threading.Event()
+    begun, release = threading.Event(), threading.Event()
     at_work: list[threading.Thread] = []
 
     def block() -> None:
         at_work.append(threading.current_thread())
-        release.wait(10)
+        begun.set()
+        release.wait(240)
 
     async def main() -> None:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(Threads(1).run(block, "t"), 0.01)
 
     asyncio.run(main())
+    assert begun.wait(240)
     release.set()
-    at_work[0].join(10)
+    at_work[0].join(240)
+    assert not at_work[0].is_alive()
 
 
 def test_a_function_that_never_returns_does_not_keep_the_process_alive() -> None:
@@ -153,9 +160,9 @@ def test_a_function_that_never_returns_does_not_keep_the_process_alive() -> None
 
 
 def test_no_thread_is_left_behind() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     in_threads(8, *[lambda: None] * 50)
-    deadline = time.monotonic() + 5
-    while threading.active_count() > before and time.monotonic() < deadline:
+    deadline = time.monotonic() + 240
+    while set(threading.enumerate()) - before and time.monotonic() < deadline:
         time.sleep(0.001)
-    assert threading.active_count() <= before
+    assert set(threading.enumerate()) - before == set()

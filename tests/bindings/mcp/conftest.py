@@ -33,7 +33,7 @@ def npm_servers(request: pytest.FixtureRequest) -> Path:
     return programs
 
 
-def until_gone(pid: int, seconds: float = 10) -> bool:
+def until_gone(pid: int, seconds: float = 240) -> bool:
     """Whether a process ends in time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.bindings.mcp.bench import Bench, connected, raw_server, until_says
+from tests.bindings.mcp.bench import PATIENCE_S, Bench, connected, raw_server, until_says
 from tests.bindings.mcp.conftest import until_gone
 
 from isolith_bindings.errors import CallError
@@ -140,7 +140,7 @@ async def test_what_a_dead_server_held_for_a_session_is_not_passed_over() -> Non
 
 async def test_hangs_at_the_start() -> None:
     async with connected(raw_server("mute"), options=Options(start_s=0.5), ready=False) as bench:
-        assert not await bench.connector.ready(20)
+        assert not await bench.connector.ready(PATIENCE_S)
         status = bench.connector.status()
         assert status.state == "failed"
         assert (
@@ -150,7 +150,7 @@ async def test_hangs_at_the_start() -> None:
 
 async def test_ends_at_the_start() -> None:
     async with connected(raw_server("exit"), ready=False) as bench:
-        assert not await bench.connector.ready(20)
+        assert not await bench.connector.ready(PATIENCE_S)
         reason = str(bench.connector.status().reason)
         assert "it ended with exit code 3" in reason
         assert "it wrote: a token is missing" in reason
@@ -172,7 +172,7 @@ async def test_ends_at_the_start() -> None:
 )
 async def test_is_no_program(command: str, said: str) -> None:
     async with connected(StdioServer(command), ready=False) as bench:
-        assert not await bench.connector.ready(20)
+        assert not await bench.connector.ready(PATIENCE_S)
         status = bench.connector.status()
         assert status.reason == said
         assert status.retry_in_s is not None
@@ -184,7 +184,7 @@ async def test_hangs_in_a_call_that_is_then_cancelled(tmp_path: Path) -> None:
         call = asyncio.create_task(bench.call("echo"))
         await until_says(trace, "call echo")
         call.cancel()
-        await asyncio.wait({call}, timeout=20)
+        await asyncio.wait({call}, timeout=PATIENCE_S)
         assert call.cancelled()
         await until_says(trace, "notified notifications/cancelled")
 

@@ -76,7 +76,7 @@ def test_a_program_whose_starter_is_killed_before_it_is_watched_never_begins(tmp
         [sys.executable, "-c", STARTED, str(mark)], stdout=subprocess.PIPE, text=True, timeout=240, check=False
     )
     assert done.returncode == -signal.SIGKILL
-    assert until_gone(int(done.stdout), 30)
+    assert until_gone(int(done.stdout))
     assert not mark.exists()
 
 
@@ -104,9 +104,9 @@ def test_what_is_watched_ends_with_the_process_that_started_it(guardian: str) ->
     assert done.returncode == -signal.SIGKILL
     first, second, third = map(int, done.stdout.split())
     try:
-        assert until_gone(first, 30)
-        assert until_gone(third, 30)
+        assert until_gone(first)
+        assert until_gone(third)
         os.kill(second, 0)
     finally:
         os.killpg(second, signal.SIGKILL)
-    assert until_gone(second, 30)
+    assert until_gone(second)

@@ -224,7 +224,7 @@ async def test_half_open_in_a_call(modern: bool, monkeypatch: pytest.MonkeyPatch
             call = asyncio.create_task(bench.call("work"))
             await _until(lambda: told.calls == 1)
             call.cancel()
-            await asyncio.wait({call}, timeout=5)
+            await asyncio.wait({call}, timeout=PATIENCE_S)
             assert call.cancelled()
             await _until(lambda: bench.connector.status().state != "connected")
             told.silent = False

@@ -153,7 +153,7 @@ async def test_a_connector_can_be_used_in_one_event_loop_after_another() -> None
 
     async def once() -> object:
         await bench.connector.start()
-        assert await bench.connector.ready(20)
+        assert await bench.connector.ready(240)
         value = await bench.call("echo", n=1)
         await bench.connector.aclose()
         return value

@@ -56,7 +56,7 @@ def _running(mark: str) -> list[int]:
 
 def _left(mark: str) -> list[int]:
     """What still runs after a moment for signals that were sent to arrive."""
-    deadline = time.monotonic() + 1
+    deadline = time.monotonic() + 240
     while (left := _running(mark)) and time.monotonic() < deadline:
         time.sleep(0.02)
     return left
@@ -142,15 +142,22 @@ async def test_every_task_cancelled_again_and_again(kind: str, cancels: int, mar
     assert _left(mark) == []
 
 
-@pytest.mark.parametrize("program", ["sleep 1077", "while echo no JSON; do sleep 0.02; done"])
-async def test_who_waits_as_long_as_a_start_hears_why_it_failed(program: str, mark: str) -> None:
-    server = McpServer("s", StdioServer("sh", ("-c", program), env={MARK: mark}), options=Options(start_s=START_S))
-    assert not await server.ready(START_S)
-    said = server.unavailable or ""
-    assert said.startswith("`sh` started but did not answer as an MCP server within 0.1 s")
-    assert said.endswith("; on its standard output it wrote what is not MCP") == ("echo" in program)
-    await server.aclose()
-    assert _left(mark) == []
+NO_MCP = "; on its standard output it wrote what is not MCP"
+
+
+@pytest.mark.parametrize(
+    ("program", "wrote"), [("sleep 1077", ""), ("while echo no JSON; do sleep 0.02; done", NO_MCP)]
+)
+async def test_who_waits_as_long_as_a_start_hears_why_it_failed(program: str, wrote: str, mark: str) -> None:
+    for start_s in (START_S, 10 * START_S, 100 * START_S):
+        server = McpServer("s", StdioServer("sh", ("-c", program), env={MARK: mark}), options=Options(start_s=start_s))
+        assert not await server.ready(start_s)
+        said = server.unavailable or ""
+        await server.aclose()
+        assert _left(mark) == []
+        if said.endswith(NO_MCP) or not wrote:  # on a busy machine it comes to write something later than that
+            break
+    assert said == f"`sh` started but did not answer as an MCP server within {start_s:g} s{wrote}"
 
 
 async def test_who_waits_less_than_a_start_waits_no_longer(mark: str) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from isolith_runtime.driver import Supply
+
 pytestmark = pytest.mark.anyio
 
 AFTER = "\nawait asyncio.sleep(50)"
@@ -28,13 +30,13 @@ BROKEN = {
     "a refusal": (["refused"], f"for _ in range(6): asyncio.create_task(desk.look()){AFTER}"),
     "a call that is given up": (
         ["ended"],
-        f"task = asyncio.create_task(desk.hang())\nawait asyncio.sleep(0.1)\ntask.cancel(){AFTER}",
+        f"task = asyncio.create_task(desk.hang())\nawait asyncio.sleep(1)\ntask.cancel(){AFTER}",
     ),
 }
 
 
 @pytest.mark.parametrize("what", BROKEN)
-async def test_a_run_ends_at_once(what: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_a_run_ends_at_once(what: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, supply: Supply) -> None:
     methods, script = BROKEN[what]
 
     async def broken(*_given: object, **_named: Mapping[str, object]) -> None:

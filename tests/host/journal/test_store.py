@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import threading
 from collections.abc import Awaitable, Callable, Generator
 from typing import TYPE_CHECKING
 
@@ -34,9 +35,21 @@ async def test_a_group_is_one_commit(journal: Journal, monkeypatch: pytest.Monke
         return writing(hard=hard)
 
     monkeypatch.setattr(dialect, "writing", counted)
+    begun, handed_over = threading.Event(), threading.Event()
+
+    def busy(_transaction: Transaction) -> bool:
+        begun.set()
+        return handed_over.wait(240)
+
+    working = journal.store.write(busy)
+    assert await asyncio.to_thread(begun.wait, 240)
     calls = [NewCall(number, "crm", "add", "{}", number) for number in range(100)]
-    await asyncio.gather(*[journal.calls.start(lease, [call]) for call in calls])
-    assert commits < 20
+    starting = [asyncio.create_task(journal.calls.start(lease, [call])) for call in calls]
+    await asyncio.sleep(0)
+    handed_over.set()
+    assert await working
+    await asyncio.gather(*starting)
+    assert commits == 2
     assert [call.number for call in await journal.calls.of(lease.execution_id)] == list(range(100))
 
 

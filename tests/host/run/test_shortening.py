@@ -64,7 +64,7 @@ def test_the_work_does_not_grow_with_what_is_cut_off() -> None:
         shared = [shared] * 50
     begun = time.perf_counter()
     shorten(shared, 100)
-    assert time.perf_counter() - begun < 5
+    assert time.perf_counter() - begun < 100  # all of it would be 50 to the power of 60 leaves
 
 
 @pytest.mark.parametrize("value", [list(range(10_000)), "x" * 100_000, {str(each): each for each in range(10_000)}])
