@@ -47,10 +47,12 @@ ONE_BY_ONE = (
     "asyncio.gather takes calls one by one, not a list of them, and none that was awaited: "
     "write `await asyncio.gather(*[...])`"
 )
+SEVERAL = "for several calls write `await asyncio.gather(*[...])`; leave out `await` where these are values already"
 VALUES = (
     "in a script that never says `await` a call gives its value: use it as it is; "
     "to let calls overlap, write `await asyncio.gather(...)`"
 )
+OPENSSL = "it is OpenSSL's, which is not here: hashlib and hmac have the digests, or let a connector do it"
 ESCAPED = "`\\n` stands here as two characters, where a line should end: the script was escaped twice"
 
 HINTS: dict[str, str | None] = {
@@ -66,6 +68,8 @@ HINTS: dict[str, str | None] = {
     "def f(): return await bugs.get()\nf()": "write `async def` for a function that awaits, and `await` it where it is called",
     "f = lambda: await bugs.get()\nf()": "a lambda cannot await: write an `async def`, and `await` what it gives",
     "def f():\n    async for x in bugs: pass\nf()": "write `async def` for a function that awaits, and `await` it where it is called",
+    "x = [bugs.get()]\nawait x": SEVERAL,
+    "x = (bugs.get() for n in range(2))\nawait x": SEVERAL,
     # names
     "count = 0\ndef inc():\n    count += 1\ninc()": "say `global count` first in the function: an assignment makes `count` the function's own",
     "def f():\n    n = 0\n    def g():\n        n += 1\n    g()\nf()": "say `nonlocal n` first in the function: an assignment makes `n` the function's own",
@@ -85,6 +89,9 @@ HINTS: dict[str, str | None] = {
     "from datetime import datetime\nx = bugs.get()\ndatetime.strptime(x['created'], '%Y')": NO_TEXT,
     "from datetime import datetime\nx = bugs.get()\ndatetime.now() - x['created']": ZONES,
     "from datetime import datetime\nx = bugs.get()\ndatetime.now() > x['created']": ZONES,
+    "import hashlib\nhashlib.pbkdf2_hmac('sha256', b'a', b'b', 1)": OPENSSL,
+    "from hashlib import scrypt": OPENSSL,
+    "import signal\nsignal.alarm(1)": "there are no signals here: use asyncio.timeout(...)",
     # keys
     "for x in await bugs.all():\n    print(x['name'])": KEYS,
     "for x in bugs.all():\n    if x['name'] == 'y':\n        print(1)": KEYS,

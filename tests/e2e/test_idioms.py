@@ -71,6 +71,15 @@ IDIOMS: dict[str, object] = {
     "results = {}\nfor contact in crm.list_contacts(limit=2):\n    results[contact['name']] = crm.get(id=contact['id'])\nresults": {"name 0": {"id": 0}, "name 1": {"id": 1}},
     "last = None\nfor attempt in range(3):\n    try:\n        last = crm.get(id=attempt)\n        break\n    except Exception as e:\n        print(f'attempt {attempt} failed: {e}')\nlast": {"id": 0},
     "from __future__ import annotations\nfrom typing import List\ndef f(x: List[int]) -> int:\n    return sum(x)\nf([1, 2])": 3,
+    "from __future__ import annotations\nfrom dataclasses import dataclass, InitVar\nfrom typing import ClassVar, get_type_hints\n@dataclass\nclass N:\n    v: int\n"
+    "    add: InitVar[int] = 0\n    most: ClassVar[int] = 3\n    def __post_init__(self, add):\n        self.v += add\n[N(1, add=4), sorted(get_type_hints(N))]": [{"v": 5}, ["add", "most", "v"]],
+    "import sys, __main__\nlimit = 5\n[getattr(sys.modules[__name__], 'limit'), __main__.limit, __name__]": [5, 5, "__main__"],
+    "import pickle\nclass P:\n    x = 1\npickle.loads(pickle.dumps([P()]))[0].x": 1,
+    "import doctest\ndef double(x):\n    '''\n    >>> double(2)\n    4\n    '''\n    return x * 2\ndoctest.testmod()": (0, 1),
+    "import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(1, 1)\nunittest.main(exit=False).result.testsRun": 1,
+    "import asyncio\nasync def main():\n    return (await crm.get(id=2))['id']\nwith asyncio.Runner() as runner:\n    got = runner.run(main())\ngot": 2,
+    "import unittest\nclass T(unittest.IsolatedAsyncioTestCase):\n    async def test_it(self):\n        self.assertEqual((await crm.get(id=2))['id'], 2)\n"
+    "found = unittest.defaultTestLoader.loadTestsFromTestCase(T)\nr = unittest.TextTestRunner().run(found)\n[r.testsRun, r.wasSuccessful()]": [1, True],
     "#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n'''Docstring.'''\n1": 1,
 }  # fmt: skip
 

@@ -29,6 +29,9 @@ NO_FILES = "there is no file system here: take data from `input`, keep bytes wit
 NOBODY_TO_ASK = "`input` is the caller's data, not a function; nobody is there to ask"
 NOT_AWAITED = "write `await` before the call"
 VALUE_ALREADY = "leave out `await`: this is a value already"
+SEVERAL_CALLS = (
+    "for several calls write `await asyncio.gather(*[...])`; leave out `await` where these are values already"
+)
 CALLS_GIVE_VALUES = (
     "in a script that never says `await` a call gives its value: use it as it is; "
     "to let calls overlap, write `await asyncio.gather(...)`"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import contextvars
 import errno
 import io
 import os
@@ -19,8 +20,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, MutableMapping
-from typing import NoReturn
+from collections.abc import Callable, Coroutine, Iterator, MutableMapping
+from typing import Any, NoReturn, Self
 
 from isolith_runtime.guest.loop import GuestLoop
 from isolith_runtime.guest.where import SCRIPT
@@ -220,7 +221,30 @@ def install_network_and_threads() -> None:
 
 
 def install_waiting(loop: GuestLoop) -> None:
-    """`time.sleep` and `asyncio.run` of one run."""
+    """`time.sleep`, `asyncio.run` and `asyncio.Runner` of one run."""
+
+    class Runner:
+        """asyncio's own, on the loop that is there: it makes none, and closes none."""
+
+        def __init__(self, **_options: object) -> None:
+            return None
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            return None
+
+        def close(self) -> None:
+            return None
+
+        def get_loop(self) -> GuestLoop:
+            return loop
+
+        def run(self, main: Coroutine[Any, Any, Any], *, context: contextvars.Context | None = None) -> object:
+            return loop.run_until_complete(loop.create_task(main, context=context))
+
     time.sleep = loop.sleep_blocking  # type: ignore[assignment]
     asyncio.run = lambda main, **_options: loop.run_until_complete(main)
+    asyncio.Runner = Runner  # type: ignore[assignment,misc]
     asyncio.new_event_loop = lambda: loop  # a script that makes a loop to run something on gets its own

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterable
+from types import ModuleType
 
 from isolith_runtime.guest import absent, channel, importer, locks, logging_records
 from isolith_runtime.guest.run import RESERVE, Run, reserve
@@ -59,6 +60,7 @@ def forget_runs() -> None:
     """Drop the rehearsals; the snapshot is taken after this."""
     global _current  # noqa: PLW0603
     _current = None
+    sys.modules["__main__"] = ModuleType("__main__")
     reserve[:] = bytes(RESERVE)
     for name in ("stdout", "stderr", "__stdout__", "__stderr__", "last_exc"):
         setattr(sys, name, None)

@@ -11,7 +11,7 @@ import difflib
 import re
 from collections.abc import Callable
 
-from isolith_runtime.guest.hints_of_types import attribute_hint, key_hint, type_hint
+from isolith_runtime.guest.hints_of_types import NOT_BUILT, attribute_hint, key_hint, type_hint
 from isolith_runtime.guest.hints_of_waiting import timeout_hint, waiting_hint
 from isolith_runtime.guest.tracebacks import names_seen, script_frames
 
@@ -97,6 +97,10 @@ def _module_hint(error: ModuleNotFoundError, _line: str) -> Hint:
     return _and_connectors(_NOT_HERE, error) if " is not " not in str(error) else None
 
 
+def _import_hint(error: ImportError, _line: str) -> Hint:
+    return NOT_BUILT.get(error.name_from or "")  # type: ignore[attr-defined] # of Python 3.12 and later
+
+
 # what does not compile
 
 
@@ -123,6 +127,7 @@ _HINTS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], Calla
     (UnboundLocalError, _unbound_hint),
     (NameError, _name_hint),
     (ModuleNotFoundError, _module_hint),
+    (ImportError, _import_hint),
     ((KeyboardInterrupt, SystemExit), _always("a script ends with its last expression or `return`")),
     (RecursionError, _always("use a loop, or a list as a stack")),
     (MemoryError, _always("work on less at a time, or let a connector do it; `memory_mb` is the budget")),

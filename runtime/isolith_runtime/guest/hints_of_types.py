@@ -7,6 +7,7 @@ import difflib
 import inspect
 import re
 from datetime import date, datetime, time
+from types import ModuleType
 
 from isolith_runtime.guest.tracebacks import frames, names_seen
 
@@ -18,6 +19,16 @@ _MAX_LINE = 1000
 
 EVERYWHERE = frozenset({"emit", "progress", "search", "describe", "artifact"})
 """The functions of every script whose signature is told to whoever calls them wrongly."""
+
+NOT_BUILT = {
+    "pbkdf2_hmac": "it is OpenSSL's, which is not here: hashlib and hmac have the digests, or let a connector do it",
+    "scrypt": "it is OpenSSL's, which is not here: hashlib and hmac have the digests, or let a connector do it",
+    "alarm": "there are no signals here: use asyncio.timeout(...)",
+    "setitimer": "there are no signals here: use asyncio.timeout(...)",
+    "thread_time": "there is one thread here: use time.process_time()",
+    "thread_time_ns": "there is one thread here: use time.process_time_ns()",
+}
+"""What modules of the standard library lack here, and what to use instead."""
 
 _TEXTS: tuple[tuple[str, str], ...] = (
     (
@@ -79,6 +90,10 @@ def attribute_hint(error: AttributeError, _line: str) -> str | None:
         return "this is Python: len(x), x.append(y), [f(y) for y in x], y in x"
     if obj is None or not name:
         return None
+    return (NOT_BUILT.get(name) if isinstance(obj, ModuleType) else None) or _attribute_meant(obj, name)
+
+
+def _attribute_meant(obj: object, name: str) -> str | None:
     close = _closest(name, dir(obj), 0.7)
     if close:
         return f"did you mean `.{close}`?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from asyncio import CancelledError
 
 from isolith_runtime.guest.tracebacks import awaits, names_used, raised_in
@@ -14,6 +15,8 @@ _ONE_BY_ONE = (
     "asyncio.gather takes calls one by one, not a list of them, and none that was awaited: "
     "write `await asyncio.gather(*[...])`"
 )
+_SEVERAL = "for several calls write `await asyncio.gather(*[...])`; leave out `await` where these are values already"
+_CONTAINER = re.compile(r"'(list|tuple|set|generator)'")
 _TAKERS = frozenset({"gather", "wait", "wait_for", "as_completed", "create_task", "run_until_complete"})
 
 
@@ -21,7 +24,7 @@ def waiting_hint(error: TypeError) -> str | None:
     """Of a TypeError about an awaitable, or the lack of one."""
     text = str(error)
     if "can't be awaited" in text or "can't be used in 'await' expression" in text:
-        return "leave out `await`: this is a value already"
+        return _SEVERAL if _CONTAINER.search(text) else "leave out `await`: this is a value already"
     if "PendingCall" in text or "coroutine'" in text:
         return "write `await` before the call"
     if "unhashable" not in text and "coroutine or an awaitable is required" not in text:

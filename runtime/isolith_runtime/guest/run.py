@@ -9,6 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Awaitable
 from contextlib import suppress
+from types import ModuleType
 from typing import Any
 
 from isolith_runtime.guest import absent, channel, codec
@@ -102,10 +103,10 @@ class Run:
         return value
 
     def scope(self) -> dict[str, object]:
-        """The script's globals."""
-        tools = Tools(self.connectors)
-        return {
-            "__name__": "__main__",
+        """The script's globals: those of `__main__`, where the standard library looks for what a class names."""
+        main = sys.modules["__main__"] = ModuleType("__main__")
+        scope = vars(main)
+        scope |= {
             "__builtins__": __builtins__,
             **services(self.caller, self.output, self.start),
             "input": freeze(self.start["input"]),
@@ -115,10 +116,11 @@ class Run:
             "ToolError": ToolError,
             "Rejected": Rejected,
             "asyncio": asyncio,
-            "tools": tools,
+            "tools": Tools(self.connectors),
             IMPORT: importer(self.connectors),
             **self.connectors,
         }
+        return scope
 
     def finish(self, value: object, scope: dict[str, object]) -> None:
         """Send what was left over, then the result."""

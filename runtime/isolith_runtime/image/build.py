@@ -95,7 +95,7 @@ def _take_snapshot(guest: BootedGuest, prepared: bytes) -> BuiltSnapshot:
     for script in _REHEARSALS:
         _rehearse(guest, step, script)
     guest.kernel.sent.clear()
-    guest.run("bootstrap.forget_runs()")
+    guest.run("from isolith_runtime.guest import bootstrap\nbootstrap.forget_runs()")  # `__main__` was each rehearsal's
     _immortalise(guest, b"".join(guest.kernel.sent))
     memory, state = guest.contents(), guest.state()
     _rehearse(guest, step, _REHEARSALS[0])
