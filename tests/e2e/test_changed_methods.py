@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isolith import CodeMode, Policy, Rule, UsageError
+from isolith.durable import durable_runs
+from isolith.durable.history import load_history
+from isolith.journal.errors import DigestMismatch
 from isolith_bindings.mcp.connector import McpServer
 from isolith_bindings.mcp.descriptions import StdioServer
 
@@ -67,6 +71,49 @@ async def test_a_tool_that_is_gone_is_not_approved(tmp_path: Path) -> None:
             await now.approve(outcome.execution_id, call.call_id)
         final = await now.reject(outcome.execution_id, call.call_id, reason="it is gone")
     assert final.status == "rejected"
+
+
+@pytest.mark.parametrize("awake", [False, True], ids=["woken", "replayed"])
+async def test_who_said_yes_before_it_changed_is_asked_again(
+    tmp_path: Path, awake: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An approval that was to be followed later was spent, and the run failed."""
+    if awake:
+        monkeypatch.setattr(durable_runs, "load_history", functools.partial(load_history, awake=True))
+    outcome = await paused(tmp_path)
+    [call] = outcome.pending
+    async with host(tmp_path, "before") as before:
+        runs = await before.runs()
+        decided = await runs.decide(outcome.execution_id, call.call_id, "approve", who="ada", go_on=False)
+        assert (decided.status, decided.pending) == ("paused", ())
+    async with host(tmp_path, "renamed") as now:
+        again = await (await now.runs()).resume(outcome.execution_id)
+        [asked] = again.pending
+        assert (again.status, asked.arguments) == ("paused", {"text": "tea"})
+        assert asked.reason.startswith(
+            "the method has changed since it was approved, and would refuse it: notes.keep has no argument `text`"
+        )
+        assert asked.digest != call.digest
+        with pytest.raises(DigestMismatch):
+            await now.approve(outcome.execution_id, call.call_id, digest=call.digest, arguments={"note": "tea"})
+        final = await now.approve(
+            outcome.execution_id, call.call_id, digest=asked.digest, who="bob", arguments={"note": "tea"}
+        )
+        decisions = await (await now.runs()).decisions(outcome.execution_id)
+    assert (final.status, final.value) == ("completed", "kept tea")
+    assert [decision.who for decision in decisions] == ["ada", "bob"]
+
+
+async def test_what_was_approved_and_still_fits_is_made(tmp_path: Path) -> None:
+    outcome = await paused(tmp_path)
+    async with host(tmp_path, "before") as before:
+        runs = await before.runs()
+        await runs.decide(
+            outcome.execution_id, outcome.pending[0].call_id, "approve", arguments={"text": "cake"}, go_on=False
+        )
+    async with host(tmp_path, "more") as now:
+        final = await (await now.runs()).resume(outcome.execution_id)
+    assert (final.status, final.value) == ("completed", "kept cake")
 
 
 async def test_what_still_fits_is_approved(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
@@ -10,7 +11,9 @@ from isolith.calling.waiting import edited, pending_call, put_down
 from isolith.run.artifacts import with_references
 from isolith_bindings.beside import beside_where_much
 from isolith_bindings.connector import Checks
+from isolith_bindings.errors import CallError
 from isolith_bindings.policy import ungoverned
+from isolith_bindings.secrets import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
 EXPIRY = timedelta(days=7)
 """How long a question waits, where the host does not say otherwise. Nobody's answer ends the run."""
 
-_CHANGED = "the policy has changed since it was approved"
+_OTHER_POLICY = "the policy has changed since it was approved"
+_OTHER_METHOD = "the method has changed since it was approved, and would refuse it"
 _MAX_EFFECT = 4000
 
 
@@ -54,13 +58,34 @@ class Asker:
         call = await self._recorder.asked(use, decision.reason, effect, datetime.now(UTC) + self._expiry)
         return None if call.status == "approved" else question(use, call)
 
-    async def ask_again(self, use: Use, call: Call, decision: Decision) -> PendingCall:
-        """Put it again to who said yes to another policy, with the arguments that were allowed. Raises JournalError."""
+    async def confirm(self, use: Use, call: Call, asks: Decision | None) -> PendingCall | None:
+        """Take a yes for what it was said to; None where it holds, with the arguments that were allowed.
+
+        It is asked for again where the policy asks by something else now (`asks`), or the method would refuse by now
+        what it took then: who said yes may give it other arguments, or reject it. Raises JournalError.
+        """
         use.arguments = edited(call) or use.arguments
-        use.policy, use.on_rejection = decision.version, decision.on_rejection
-        effect = await self._effect(use)
-        reason = f"{_CHANGED}: {decision.reason}"
+        if asks is not None:
+            use.policy, use.on_rejection = asks.version, asks.on_rejection
+            return await self._ask_again(use, f"{_OTHER_POLICY}: {asks.reason}", await self._effect(use))
+        problem = await self._unfit(use) if call.question is None else None
+        if problem is None:
+            return None
+        use.policy, use.on_rejection = call.policy, call.on_rejection
+        return await self._ask_again(use, f"{_OTHER_METHOD}: {problem}", None)
+
+    async def _ask_again(self, use: Use, reason: str, effect: str | None) -> PendingCall:
         return question(use, await self._recorder.asked_again(use, reason, effect, datetime.now(UTC) + self._expiry))
+
+    async def _unfit(self, use: Use) -> CallError | None:
+        """Why its method would refuse the arguments. A mask stands for what only the script knows: it is not judged."""
+        try:
+            given = self._given(use)
+            await beside_where_much(given, lambda: _check(use, given))
+        except CallError as error:
+            told = error.kind == "invalid_arguments" and MASK not in json.dumps(use.arguments, default=str)
+            return error if told else None
+        return None
 
     async def put_off(self, use: Use, suspended: Suspended) -> PendingCall:
         """A call that was made, and whose server asks. Raises JournalError."""

@@ -200,13 +200,12 @@ class CallDesk:
         self.start_next()
 
     def approved(self, use: Use, call: Call) -> None:
-        """The journal says that a person said yes; who said it to another policy is asked again."""
-        anew = None if use.approved or not use.open else self._judge.asks_anew(use, call)
-        if anew is None or self._asker is None:
+        """The journal says that a person said yes: to what would be made now, or that person is asked again."""
+        if self._asker is None or use.approved or not use.open:
             self._approve(use, edited(call))
             return
         use.status, use.pending = "running", None
-        use.task = asyncio.create_task(self._ask(use, self._asker.ask_again(use, call, anew)))
+        use.task = asyncio.create_task(self._ask(use, self._asker.confirm(use, call, self._judge.asks_anew(use, call))))
 
     def _approve(self, use: Use, arguments: dict[str, object] | None) -> None:
         """To these arguments in place of its own."""

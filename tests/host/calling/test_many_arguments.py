@@ -48,5 +48,5 @@ async def test_many_are_looked_through_on_threads(tmp_path: Path, monkeypatch: p
         outcome = await code_mode.execute("await shop.sum(n=[1.5] * 6000)")
         [waiting] = outcome.pending
         await code_mode.approve(outcome.execution_id, waiting.call_id)
-    assert seen.count("check on a thread") == 2  # before it is asked, and before the yes counts
+    assert seen.count("check on a thread") == 3  # before it is asked, before the yes counts, and before it is made
     assert [each for each in seen if each.endswith("on the loop")] == ["send on the loop"]
