@@ -7,7 +7,6 @@ server. What is not about such names is asked of `isolith serve` as it is, too.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.conformance.run import REVISIONS, installed
 from tests.conformance.server import EVERYTHING, play, required, serving, wrong
-
-from isolith_runtime.image.builder import open_store
+from tests.e2e.serving import link_images
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -59,7 +57,7 @@ def environment(supply: Supply, tmp_path_factory: pytest.TempPathFactory) -> dic
     """State of its own, with the image that is there."""
     home = tmp_path_factory.mktemp("home")
     home.chmod(0o700)
-    shutil.copytree(open_store().folder.root, home / "images", copy_function=os.link)
+    link_images(home)
     return {**os.environ, "ISOLITH_HOME": str(home)}
 
 

@@ -35,8 +35,21 @@ def with_images(folder: Path) -> Path:
     """The folder, with a home of Isolith in it that has the images that are there already."""
     home = folder / "home"
     home.mkdir(mode=0o700)
-    shutil.copytree(open_store().folder.root, home / "images", copy_function=os.link)
+    link_images(home)
     return folder
+
+
+def link_images(home: Path) -> None:
+    """Put the images that are there into a home, but not what another process may just be building."""
+    ignored = shutil.ignore_patterns("work")
+    shutil.copytree(open_store().folder.root, home / "images", copy_function=_linked, ignore=ignored)
+
+
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copy2(source, target)
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from tests.e2e.conftest import isolith_command
-
-from isolith_runtime.image.builder import open_store
+from tests.e2e.serving import link_images
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +74,7 @@ class Shell:
 def shell(tmp_path: Path, supply: Supply) -> Shell:
     found = Shell(tmp_path)
     found.home.mkdir(mode=0o700)
-    shutil.copytree(open_store().folder.root, found.home / "images", copy_function=os.link)
+    link_images(found.home)
     (tmp_path / "bank.py").write_text(BANK)
     return found
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +18,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import ElicitResult, TextContent
 from tests.e2e.conftest import isolith_command
-
-from isolith_runtime.image.builder import open_store
+from tests.e2e.serving import link_images
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -83,7 +81,7 @@ def folder(tmp_path: Path, supply: Supply) -> Path:
     """State of its own, with the image that is there."""
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
-    shutil.copytree(open_store().folder.root, home / "images", copy_function=os.link)
+    link_images(home)
     (tmp_path / "crm.py").write_text(CRM)
     return tmp_path
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from tests.e2e.conftest import isolith_command
-
-from isolith_runtime.image.builder import open_store
+from tests.e2e.serving import link_images
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
@@ -90,7 +88,7 @@ class Shell:
 def shell(tmp_path: Path, supply: Supply) -> Shell:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
-    shutil.copytree(open_store().folder.root, home / "images", copy_function=os.link)
+    link_images(home)
     (tmp_path / "bank.py").write_text(BANK)
     (tmp_path / "isolith.toml").write_text(CONFIG)
     return Shell(tmp_path)

@@ -146,10 +146,16 @@ def raw_server(*faults: str) -> StdioServer:
     return python_server("raw_server.py", *faults)
 
 
+_kept: list[socket.socket] = []
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """One at which nobody listens but who is told of it: it stays bound here, so that no other process is given it."""
+    probe = socket.socket()
+    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    probe.bind(("127.0.0.1", 0))
+    _kept.append(probe)
+    return int(probe.getsockname()[1])
 
 
 @contextlib.contextmanager

@@ -30,10 +30,11 @@ async def sent(port: int, content: bytes) -> bytes:
 
 
 async def test_a_head_that_never_ends_is_not_waited_for(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "HEAD_S", 0.05)
     async with serving(api) as (_, port):
-        assert await sent(port, b"") == b""
-        assert await sent(port, b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1") == b""
+        with monkeypatch.context() as patched:
+            patched.setattr(server, "HEAD_S", 0.05)
+            assert await sent(port, b"") == b""
+            assert await sent(port, b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1") == b""
         last = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
         assert b'"status": "ok"' in await sent(port, last)
 
