@@ -37,7 +37,7 @@ def render_hint(hint: object) -> str:  # noqa: PLR0911 - one form of hint a line
         return f"Literal[{', '.join(map(_literal, cast('Iterable[enum.Enum]', hint)))}]"
     origin: object = get_origin(hint)
     if origin is None:
-        return _name(hint)
+        return _tuple_of_fields(hint) or _name(hint)
     arguments: tuple[object, ...] = get_args(hint)
     if origin is typing.Annotated:
         return render_hint(arguments[0])
@@ -76,6 +76,17 @@ def _default(value: object) -> str:
         return "..."
     shown = repr(cast("object", value))
     return shown if len(shown) <= _MAX_DEFAULT else "..."
+
+
+def _tuple_of_fields(hint: object) -> str | None:
+    """A named tuple as it crosses, where the names of its items stay behind."""
+    if not isinstance(hint, type) or not issubclass(hint, tuple) or not hasattr(hint, "_fields"):
+        return None
+    try:
+        fields = typing.get_type_hints(hint)
+    except NameError:  # of a class inside a function
+        return None
+    return f"tuple[{_listed(fields.values())}]" if fields else None
 
 
 def _literal(value: object) -> str:

@@ -4,7 +4,7 @@ import datetime as dt
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NewType, Optional, TypeVar, Union
+from typing import Annotated, Any, Literal, NamedTuple, NewType, Optional, TypeVar, Union
 
 import pytest
 
@@ -19,6 +19,11 @@ class Color(enum.Enum):
 @dataclass
 class Contact:
     name: str
+
+
+class Place(NamedTuple):
+    floor: int
+    people: list[Contact]
 
 
 T = TypeVar("T")
@@ -49,6 +54,8 @@ UserId = NewType("UserId", int)
         (Literal[Color.RED], "Literal['red']"),
         (Callable[[int], str], "Callable[[int], str]"),
         (T, "T"),
+        (Place, "tuple[int, list[Contact]]"),
+        (list[Place], "list[tuple[int, list[Contact]]]"),
         (UserId, "UserId"),
         ("Later", "Later"),
     ],
