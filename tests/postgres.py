@@ -40,7 +40,7 @@ def cluster() -> Generator[str]:
     data = str(folder / "data")
     run("initdb", "-D", data, "-U", "isolith", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
     options = f"-k {folder} -c listen_addresses= -c fsync=off -c deadlock_timeout=100ms"
-    run("pg_ctl", "-D", data, "-w", "-o", options, "-l", str(folder / "log"), "start")
+    run("pg_ctl", "-D", data, "-w", "-t", "240", "-o", options, "-l", str(folder / "log"), "start")
     try:
         yield f"postgresql://isolith@/postgres?host={quote(str(folder), safe='')}"
     finally:
@@ -51,7 +51,11 @@ def cluster() -> Generator[str]:
 def _programs() -> Path:
     found = _installed()
     if found is None and os.getuid() == 0 and shutil.which("apt-get"):
-        subprocess.run(["apt-get", "install", "-y", "-qq", "postgresql"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["apt-get", "-o", "DPkg::Lock::Timeout=240", "install", "-y", "-qq", "postgresql"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         found = _installed()
     if found is None:
         pytest.skip("no Postgres here: install it, so that its `initdb` is on the path")

