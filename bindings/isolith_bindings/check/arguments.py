@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from isolith_bindings.check.belonging import belonging
 from isolith_bindings.check.fits import Fitting, Misfit, resolve
 from isolith_bindings.check.literals import HOLE, Hole, literal
 from isolith_bindings.cuts import mark_in
@@ -85,6 +86,12 @@ def problem(arguments: Given, method: Method, tool: str, *, settled: bool = Fals
     if unknown and (known or parameters.get("additionalProperties") is False) and not _is_open(parameters):
         message = no_argument(f"{tool}{_place(method)}", unknown[0], known)
         closed = parameters.get("additionalProperties") is False
+        mend = (
+            None
+            if "did you mean" in message
+            else belonging(unknown[0], arguments.values[unknown[0]], parameters, known)
+        )
+        hint = f"{mend}; {hint}" if mend else hint
         return Problem(message, certain=closed or (settled and listed_names(parameters) is not None), hint=hint)
     found = _misfits(arguments, parameters, known)
     if not found:

@@ -9,6 +9,7 @@ from isolith_bindings.check import results, surroundings
 from isolith_bindings.check.binding import Binding
 from isolith_bindings.check.calls import Calls
 from isolith_bindings.check.literals import HOLE, literal
+from isolith_bindings.check.scopes import root_name
 from isolith_bindings.check.tools import VARIANTS
 from isolith_bindings.check.values import (
     UNKNOWN,
@@ -176,19 +177,21 @@ class Expressions:
             found = results.item(owner, key)
             if not isinstance(found, results.Wrong):
                 return found
-            if not self.is_put_there(key):
+            if not self.may_be_there(key):
                 self.wrong(found, node)
         elif isinstance(owner, Several) and isinstance(key, int) and -len(owner.items) <= key < len(owner.items):
             return owner.items[key]
         return owner.item if isinstance(owner, Each) and isinstance(key, int) else UNKNOWN
 
-    def is_put_there(self, key: object) -> bool:
-        """Whether the script itself may have put a key into a result."""
-        return self.state.scopes.grows or key in self.state.scopes.stored
+    def may_be_there(self, key: object) -> bool:
+        """Whether the script may have put a key into a result itself, or asks first whether it is there."""
+        scopes = self.state.scopes
+        return scopes.grows or key in scopes.stored or key in scopes.asked
 
     def wrong(self, wrong: results.Wrong | None, node: ast.expr) -> None:
         """Note what is wrong with the use of a result."""
-        if wrong is not None:
+        doubted = root_name(node) in self.state.scopes.told_apart
+        if wrong is not None and (wrong.certain or not doubted):
             self.state.say("exception", node, wrong.message, wrong.hint, certain=wrong.certain)
 
     def unawaited(self, value: Value, node: ast.expr, what: str) -> None:
@@ -226,7 +229,8 @@ class Expressions:
             message = f"TypeError: the method {path} was not called, so there is nothing to await"
             state.say("exception", node, message, f"call it: `await {path}(...)`")
         elif isinstance(value, (Result, Data, Text, Several, Each)) and not state.synchronous:
-            state.say("exception", node, "TypeError: this is no call that can be awaited", surroundings.VALUE_ALREADY)
+            hint = surroundings.SEVERAL_CALLS if isinstance(value, (Several, Each)) else surroundings.VALUE_ALREADY
+            state.say("exception", node, "TypeError: this is no call that can be awaited", hint)
         return UNKNOWN
 
     # containers and what is made of parts

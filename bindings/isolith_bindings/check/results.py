@@ -27,6 +27,8 @@ _ATTRIBUTES = {name: frozenset(dir(kind)) for name, kind in _PYTHON.items()}
 _ANY_DATA = frozenset[str]().union(*_ATTRIBUTES.values())
 _OF_AN_ARTIFACT = frozenset({"handle", "mime", "size", "name", "read", "model_dump"})
 """What is too large to cross is an artifact, whatever was declared."""
+_OF_A_LONG_RESULT = frozenset({"artifact", "truncated", "preview"})
+"""The keys of what stands for a result that is too long to be a value."""
 
 _ARRAY = frozenset({"array"})
 _OBJECT = frozenset({"object"})
@@ -83,6 +85,8 @@ def _dict_hint(result: Result, name: str) -> str:
 def item(result: Result, key: object) -> Wrong | Value:
     """What `result[key]` is, or what is wrong with it."""
     types = types_of(result.schema, result.root)
+    if result.schema is result.root and key in _OF_A_LONG_RESULT and key not in _properties(_one(result)):
+        return UNKNOWN
     if types == _ARRAY:
         if isinstance(key, str):
             message = "TypeError: list indices must be integers or slices, not str"

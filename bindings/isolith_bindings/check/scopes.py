@@ -73,8 +73,12 @@ class Scopes:
     """Whether anything in the script can only be in an asynchronous function."""
     stored: set[str] = field(default_factory=set[str])
     """Keys that the script puts into something; those of a result may be its own."""
+    asked: set[str] = field(default_factory=set[str])
+    """Keys of which it asks whether they are there."""
     grows: bool = False
     """Whether it puts keys into something that are not written out."""
+    told_apart: set[str] = field(default_factory=set[str])
+    """Names of which the script asks what they are: behind that they may be what nobody declared."""
     misplaced: Misplaced | None = None
     """The first thing for which the script is not run at all."""
 
@@ -168,6 +172,8 @@ class _Collector:
             if word.arg in names:
                 self.misplace(Misplaced(word, f"keyword argument repeated: {word.arg}"))
             names |= {word.arg} if word.arg else set()
+        if isinstance(node.func, ast.Name) and node.func.id in _ASKING and node.args:
+            self.scopes.told_apart.add(root_name(node.args[0]))
         self.inside(node, scope)
 
     def misplace(self, found: Misplaced) -> None:
@@ -179,6 +185,15 @@ class _Collector:
                 self.scopes.stored.add(node.slice.value)
             else:
                 self.scopes.grows = True
+        self.inside(node, scope)
+
+    def compared(self, node: ast.Compare, scope: Scope) -> None:
+        if isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(node.left, ast.Constant):
+            self.scopes.asked.add(str(node.left.value))
+        self.inside(node, scope)
+
+    def matched(self, node: ast.Match, scope: Scope) -> None:
+        self.scopes.told_apart.add(root_name(node.subject))
         self.inside(node, scope)
 
     def attribute(self, node: ast.Attribute, scope: Scope) -> None:
@@ -252,6 +267,14 @@ class _Collector:
         return made
 
 
+def root_name(node: ast.expr) -> str:
+    """The name that an expression begins with, empty where there is none: `x` of `x["a"].b[0]`."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+_ASKING = frozenset({"isinstance", "hasattr", "type"})
 _WAITING = {ast.Await: "await", ast.AsyncFor: "async for", ast.AsyncWith: "async with"}
 _OUTSIDE = "asynchronous comprehension outside of an asynchronous function"
 
@@ -289,6 +312,8 @@ _VISITS: dict[type[ast.AST], Callable[[_Collector, Any, Scope], None]] = {
     ast.Await: _Collector.waits,
     ast.AsyncFor: _Collector.waits,
     ast.AsyncWith: _Collector.waits,
+    ast.Compare: _Collector.compared,
+    ast.Match: _Collector.matched,
     ast.Subscript: _Collector.subscript,
     ast.Attribute: _Collector.attribute,
     ast.AugAssign: _Collector.augmented,

@@ -112,7 +112,7 @@ def types_of(
     found = _known.get(key)
     if found is None:
         remarks = _remarks(checker, read, checker.timeout_s if timeout_s is None else timeout_s)
-        found = () if remarks is None else tuple(_findings(checker.name, remarks))
+        found = () if remarks is None else tuple(_findings(checker.name, remarks, text))
         if remarks is not None and len(found) <= _MAX_KEPT:
             _keep(key, found)
     return found
@@ -176,9 +176,11 @@ def _output(process: subprocess.Popen[bytes], checker: TypeChecker, timeout_s: f
         raise
 
 
-def _findings(name: Name, remarks: Iterable[Remark]) -> Iterator[Finding]:
-    dialect = _DIALECTS[name]
+def _findings(name: Name, remarks: Iterable[Remark], text: str) -> Iterator[Finding]:
+    dialect, told_apart = _DIALECTS[name], _TELLS_FAILURES.search(text) is not None
     for said in remarks:
+        if told_apart and "BaseException" in said.message:
+            continue
         if said.line <= _LEAST or said.rule not in dialect.kept or _NOT_KEPT.search(said.message):
             continue
         if said.rule == dialect.arguments and not dialect.certain.search(said.message):
@@ -190,7 +192,14 @@ def _findings(name: Name, remarks: Iterable[Remark]) -> Iterator[Finding]:
 
 _CONTAINERS = r"(list\[|dict\[|set\[|tuple\[|Coroutine(Type)?\[|None[`\"])"
 """What no connector makes of anything else; a date may be text, and a whole float a number."""
-_NOT_KEPT = re.compile(r"<module |[Mm]odule [`\"]|__isolith|Unknown|Operator [`\"]\|=")
+_NOT_KEPT = re.compile(
+    r"<module |\bModule\b|ModuleType|module [`\"]|__isolith|Unknown|Operator [`\"]\|="
+    r"|[`\"]object[`\"]|type \"str\" for \"str\""
+)
+"""`object` is what `"key" in x` leaves of a type without that key: nobody declared it. A text by a key is mypy's word
+for what is text or a dict; where it can be text alone, the pass says so."""
+_TELLS_FAILURES = re.compile(r"isinstance\([^()]+, *\(?(Exception|ToolError|ValueError)\b")
+"""`gather(..., return_exceptions=True)` is said to give a BaseException; what failed is an Exception all the same."""
 _FILE = re.escape(SCRIPT)
 _TY = re.compile(rf"{_FILE}:(?P<line>\d+):(?P<column>\d+): (?:error|warning)\[(?P<rule>[\w-]+)\] (?P<message>.*)")
 _MYPY = re.compile(rf"{_FILE}:(?P<line>\d+):(?P<column>\d+): error: (?P<message>.*)  \[(?P<rule>[\w-]+)\]")

@@ -140,6 +140,53 @@ def test_what_is_done_with_an_item_of_a_page_is_known(command: TypeChecker) -> N
     assert [finding.line for finding in found] == [2, 3]
 
 
+def dotted() -> dict[str, RecordingConnector]:
+    """Methods under dotted names, and what no module can hold: a method with others below it, a word of Python."""
+    hub, rows = paging(), paging().methods["rows"]
+    names = ("repos.issues.list", "repos.get", "both", "both.list", "repos.class")
+    hub.methods = {name: replace(rows, name=name, original=name) for name in names}
+    return {"hub": hub}
+
+
+@pytest.mark.parametrize("checker", ["ty", "pyright", "mypy"])
+def test_what_a_dotted_method_gives_is_known(checker: Name) -> None:
+    found = type_checker(checker)
+    assert found is not None
+    text = (
+        "async for row in hub.repos.issues.list.pages():\n"
+        "    row['number'] + 'x'\n"
+        "(await hub.repos.get())['items'][0]['number'] + 'x'\n"
+        "space = hub.repos.issues\n"
+        "(await space.list())['items'][0]['number'] + 'x'\n"
+        "(await hub.repos.issues.list.raw())['body'] + 1\n"
+        "(await hub.repos.nothing()) + 1\n"
+        "(await hub.both()) + (await hub.both.list()) + (await hub.repos['class']()) + (await hub['both']())\n"
+    )
+    assert [found.line for found in types_of(text, dotted(), found, synchronous=False)] == [2, 3, 5]
+
+
+def test_a_field_that_a_document_calls_nullable_is_taken_as_it_is_meant(command: TypeChecker) -> None:
+    """Most of them are; what the whole answer may be, a script is told to ask."""
+    user = {"type": "object", "properties": {"login": {"type": ["string", "null"]}}}
+    returns: JsonSchema = {"type": "object", "properties": {"user": {"anyOf": [user, {"type": "null"}]}}}
+    hub = RecordingConnector("hub", {})
+    hub.methods = {
+        "get": Method("get", "get", "", {"type": "object", "properties": {}}, returns, ""),
+        "find": Method(
+            "find", "find", "", {"type": "object", "properties": {}}, {"anyOf": [user, {"type": "null"}]}, ""
+        ),
+    }
+    assert types_of("hub.get()['user']['login'].upper()", {"hub": hub}, command, synchronous=True) == ()
+    [found] = types_of("hub.find()['login'].upper()", {"hub": hub}, command, synchronous=True)
+    assert "`None`" in found.message
+
+
+def test_failures_that_are_told_apart_raise_no_alarm(command: TypeChecker) -> None:
+    made = "found = await asyncio.gather(crm.get_contact(id=1), crm.get_contact(id=2), return_exceptions=True)\n"
+    assert told(f"{made}[one['name'] for one in found if not isinstance(one, Exception)]", command) == []
+    assert [line for line, _ in told(f"{made}[one['name'] for one in found]", command)] == [2]
+
+
 class Priced(BaseModel):
     """What has a price."""
 
