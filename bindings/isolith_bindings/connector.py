@@ -128,11 +128,15 @@ class Artifacts(Protocol):
 
 @dataclass(frozen=True)
 class Question:
-    """What the other side asks a person during a call: data of a `schema`, or a visit to `url`. Text is untrusted."""
+    """What the other side asks a person during a call: data of a `schema`, or a visit to `url`. Text is untrusted.
+
+    `may_wait`: the call can be made again with the answer (`Suspended`), so that a person may take days.
+    """
 
     message: str
     schema: JsonSchema | None = None
     url: str | None = None
+    may_wait: bool = False
 
 
 Action = Literal["accept", "decline", "cancel"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -44,9 +44,13 @@ async def ran(questions: Questions | None) -> tuple[object, list[object]]:
         return outcome.value, [(event["message"], event["declined"]) for event in events]
 
 
-async def test_nobody_is_there() -> None:
-    why = "nobody is there to ask; with `--questions pause` the run waits for a person"
-    assert await ran(None) == (["decline", {}], [("really delete a?", why)])
+CANNOT_WAIT = "its server asks in the middle of a call, as MCP did before 2026-07-28, and cannot wait for a person"
+
+
+@pytest.mark.parametrize("questions", [None, "pause"])
+async def test_nobody_is_there(questions: Literal["pause"] | None) -> None:
+    """To have the run wait was advised, and then refused."""
+    assert await ran(questions) == (["decline", {}], [("really delete a?", CANNOT_WAIT)])
 
 
 async def test_somebody_answers_and_is_told_of_the_call() -> None:
@@ -129,17 +133,16 @@ async def test_a_person_who_refuses_ends_the_call() -> None:
     assert "not today" in final.error.message
 
 
-async def test_a_server_of_before_2026_07_28_is_declined_with_the_reason() -> None:
-    async with CodeMode([bench(legacy=True)], questions="pause") as code_mode:
+@pytest.mark.parametrize("questions", [None, "pause"])
+async def test_a_server_of_before_2026_07_28_is_declined_with_the_reason(questions: Literal["pause"] | None) -> None:
+    async with CodeMode([bench(legacy=True)], questions=questions) as code_mode:
         execution = code_mode.start("await bench.delete()")
         outcome = await execution.outcome()
         events = [event async for event in execution.events() if event["event"] == "question"]
     assert (outcome.status, outcome.value) == ("completed", "decline")
     [event] = events
     assert (event["message"], event["connector"], event["method"]) == ("Delete everything?", "bench", "delete")
-    assert event["declined"] == (
-        "its server asks in the middle of a call, as MCP did before 2026-07-28, and cannot wait for a person"
-    )
+    assert event["declined"] == CANNOT_WAIT
 
 
 @pytest.mark.parametrize("legacy", [True, False], ids=["2025-11-25", "2026-07-28"])

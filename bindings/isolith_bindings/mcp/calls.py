@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import mcp_types as types
@@ -94,7 +94,7 @@ async def _visited(error: ProtocolError, context: CallContext) -> bool:
     if context.waits:
         raise Suspended({str(number): question_of(page) for number, page in enumerate(known)}, {})
     for page in known:
-        answer = await asked_person(page, context)
+        answer = await asked_person(replace(question_of(page), may_wait=True), context)
         if answer.action != "accept":
             return False
     return True

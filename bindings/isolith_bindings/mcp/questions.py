@@ -7,7 +7,7 @@ is asked on behalf of the calls that are under way, if they all belong to one ex
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 import mcp_types as types
@@ -55,7 +55,7 @@ class Questions:
             return types.ElicitResult(action="decline")
         asked = params.model_dump(by_alias=True, mode="json", exclude_none=True)
         try:
-            return await asked_person(asked, self._calls[-1])
+            return await asked_person(question_of(asked), self._calls[-1])
         except CallError as error:
             return types.ErrorData(code=types.INVALID_REQUEST, message=error.message)
 
@@ -94,7 +94,7 @@ class Questions:
     async def answer(self, method: object, params: dict[str, object], context: CallContext) -> types.InputResponse:
         """Answer one question inside a result. Raises CallError for one that was not offered."""
         if method == ELICITATION:
-            return await asked_person(params, context)
+            return await asked_person(replace(question_of(params), may_wait=True), context)
         if method == "roots/list" and self.roots:
             return self._roots()
         if method == "sampling/createMessage" and self.sampling is not None:
@@ -115,9 +115,8 @@ def question_of(params: Mapping[str, object]) -> Question:
     )
 
 
-async def asked_person(params: Mapping[str, object], context: CallContext) -> types.ElicitResult:
+async def asked_person(question: Question, context: CallContext) -> types.ElicitResult:
     """Put a server's question to whoever answers for this call. Raises CallError for an answer that is none."""
-    question = question_of(params)
     return elicit_result(question, await context.ask(question))
 
 

@@ -40,6 +40,7 @@ for a person, as for an approval, where the server can be asked again (MCP since
 
 _NOBODY = "nobody is there to ask; with `--questions pause` the run waits for a person"
 _CANNOT_WAIT = "its server asks in the middle of a call, as MCP did before 2026-07-28, and cannot wait for a person"
+_ONE_OF_MANY = "a call of `.pages` cannot wait for a person: call the method itself"
 _NOT_KEPT = "nothing here keeps a run that waits"
 
 
@@ -60,10 +61,17 @@ class Questioner:
         event |= {"message": question.message, "url": question.url}
         answers = self._questions
         if answers is None or isinstance(answers, str):
-            why = _NOBODY if answers is None else _CANNOT_WAIT if self._keeps else _NOT_KEPT
-            self._events.append("question", **event, declined=why)
+            self._events.append("question", **event, declined=self._why_declined(use, question))
             return Answer("decline")
         self._events.append("question", **event, declined=None)
         who = self._identity
         asked = Asked(question, who.execution_id, use.call_id, connector, method, arguments, who.principal, who.session)
         return await answers(asked)
+
+    def _why_declined(self, use: Use, question: Question) -> str:
+        """Whoever is told so tries what is advised: nothing is, where it would not help."""
+        if not question.may_wait:
+            return _CANNOT_WAIT
+        if use.variant == "pages":
+            return _ONE_OF_MANY
+        return _NOBODY if self._questions is None else _NOT_KEPT

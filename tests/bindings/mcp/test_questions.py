@@ -121,7 +121,7 @@ async def test_a_question_that_is_none_is_still_asked_as_text() -> None:
     person = Person(Answer("decline"))
     odd = {"method": "elicitation/create", "params": {"message": 3, "requestedSchema": "x", "url": []}}
     assert await call(Scripted(asks(one=odd), DONE), person) == "done"
-    assert person.asked == [Question("")]
+    assert person.asked == [Question("", may_wait=True)]
 
 
 async def test_a_page_that_has_to_be_visited_first() -> None:
@@ -129,7 +129,7 @@ async def test_a_page_that_has_to_be_visited_first() -> None:
     required = ProtocolError(types.URL_ELICITATION_REQUIRED, "visit first", data)
     person = Person(Answer("accept"))
     assert await call(Scripted(required, DONE), person) == "done"
-    assert person.asked == [Question("Go", url="https://example.com")]
+    assert person.asked == [Question("Go", url="https://example.com", may_wait=True)]
     with pytest.raises(ProtocolError, match="visit first"):
         await call(Scripted(required, DONE), Person(Answer("decline")))
 
