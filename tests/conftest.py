@@ -9,6 +9,7 @@ import structlog
 from hypothesis import HealthCheck, settings
 from tests.postgres import cluster
 
+from isolith.run import type_checker
 from isolith.run.supply import get_supply
 
 if TYPE_CHECKING:
@@ -26,6 +27,15 @@ def _data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What commands keep, the journal for one, is kept here and not among the user's own."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _time_for_type_checkers() -> Iterator[None]:
+    """A person waits a few seconds for what they say; a test, however busy the machine is."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("_TIMEOUT_S", "_FAST_TIMEOUT_S"):
+            patched.setattr(type_checker, name, 240.0)
         yield
 
 

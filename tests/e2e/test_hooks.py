@@ -50,7 +50,7 @@ async def closed(host: CodeMode) -> None:
     ],
 )
 async def test_a_run_that_ends_by_itself(host: CodeMode, desk: Desk, script: str, status: str) -> None:
-    outcome = await host.execute(script, budgets=Budgets(wall_s=2.0))
+    outcome = await host.execute(script, budgets=Budgets(wall_s=2.0 if "hang" in script else 60))
     await closed(host)
     assert (outcome.status, desk.told(outcome.execution_id), desk.upstream) == (status, (1, 1), {})
 

@@ -23,7 +23,7 @@ ENDS: dict[str, tuple[str, Budgets]] = {
     "cpu_exceeded": (f"{KEEP}while True: pass", Budgets(cpu_ms=300)),
     "all its instructions": (f"{KEEP}while True: pass", Budgets(fuel=3_000_000_000)),
     "memory_exceeded": (f"{KEEP}x = bytearray(200 * 2**20)", Budgets(memory_mb=64)),
-    "wall_exceeded": (f"{KEEP}await desk.hang()", Budgets(wall_s=2.0)),
+    "wall_exceeded": (f"{KEEP}await desk.hang()", Budgets(wall_s=4.0)),
     "calls_exceeded": (f"{KEEP}await desk.look()", Budgets(calls=1)),
     "calls of a connector": (f"{KEEP}await desk.look()", Budgets(calls_per_connector=1)),
     "tool_timeout": (f"{KEEP}await desk.hang()", Budgets(call_s=0.1)),

@@ -27,7 +27,7 @@ from isolith_bindings.testing import RecordingConnector
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-LONG_S = 60.0
+LONG_S = 240.0
 WRONG = "found = crm.find_contact(name='Ada')\nfound['name']\n"
 
 
@@ -195,14 +195,14 @@ sys.path.insert(0, {root!r})
 from tests.bindings.check.corpus import shop
 from isolith.run.type_checker import type_checker, types_of
 from isolith.run.type_servers import servers
-types_of("crm", shop(), type_checker("ty"), synchronous=True)
+types_of("crm", shop(), type_checker("ty"), synchronous=True, timeout_s=100.0)
 if {forks}:
     child = os.fork()
     if not child:
         print(len(servers.waiting), flush=True)
         sys.exit(0)
     os.waitpid(child, 0)
-    types_of("crm.x", shop(), type_checker("ty"), synchronous=True)
+    types_of("crm.x", shop(), type_checker("ty"), synchronous=True, timeout_s=100.0)
 [server] = servers.waiting
 print(server.pid, server.folder, server.asked, server.folder.exists(), flush=True)
 if {killed}:
