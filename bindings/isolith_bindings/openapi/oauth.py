@@ -76,7 +76,7 @@ class Tokens:
         request = await self._request(client, url, scopes)
         asked_at = self._clock()
         told = _answer(url, await self._egress.send(request))
-        text, lasts = told.get("access_token"), told.get("expires_in")
+        text = told.get("access_token")
         if not isinstance(text, str) or not text or not text.isprintable():
             raise _refused(url, "its answer holds no access_token")
         remember(text)
@@ -86,8 +86,8 @@ class Tokens:
         if client.refresh_token is not None and isinstance(refresh, str) and refresh:
             remember(refresh)
             self._rotated[client] = refresh
-        finite = isinstance(lasts, (int, float)) and not isinstance(lasts, bool) and 0 < lasts < 1e9
-        return _Token(text, asked_at + float(lasts) if finite and isinstance(lasts, (int, float)) else None)
+        lasts_s = _seconds(told.get("expires_in"))
+        return _Token(text, None if lasts_s is None else asked_at + lasts_s)
 
     async def _request(self, client: OAuthClient, url: str, scopes: tuple[str, ...]) -> Request:
         secret = None if client.client_secret is None else await client.client_secret.reveal()
@@ -119,6 +119,15 @@ def basic(username: str, password: str) -> str:
     encoded = base64.b64encode(f"{username}:{password}".encode()).decode()
     remember(encoded)
     return encoded
+
+
+def _seconds(lasts: object) -> float | None:
+    """How long a token lasts; some servers say it as a text (Azure's first version)."""
+    if isinstance(lasts, str) and lasts.isascii() and lasts.isdigit() and len(lasts) <= 12:
+        lasts = int(lasts)
+    if isinstance(lasts, bool) or not isinstance(lasts, (int, float)):
+        return None
+    return float(lasts) if 0 < lasts < 1e9 else None
 
 
 def _answer(url: str, response: Response) -> Mapping[str, object]:

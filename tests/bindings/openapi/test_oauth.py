@@ -110,8 +110,9 @@ def test_a_client_in_the_form_and_scopes_of_its_own() -> None:
     assert issuer.asked[0].header("authorization") is None
 
 
-def test_a_token_is_renewed_before_its_end() -> None:
-    issuer, clock = Issuer({"expires_in": 100}), Clock()
+@pytest.mark.parametrize("lasts", [100, 100.0, "100"])
+def test_a_token_is_renewed_before_its_end(lasts: object) -> None:
+    issuer, clock = Issuer({"expires_in": lasts}), Clock()
 
     async def main() -> None:
         async with issuing(issuer) as (bench, egress):
