@@ -26,7 +26,7 @@ FENCED = "Here is the script:\n\n```python\nawait crm.get(id=1)\n```\n\nIt gets 
         ("    x = crm\n    x.get(id=1)", [("removed 4 columns of indentation", 1)]),
         ("\ufeffcrm.get(id=1)\r\n", []),
         ("import crm\ncrm.get(id=1)", [(THERE.format("import crm"), 1)]),
-        ("import crm, json\ncrm.get(id=json.loads('1'))", [(THERE.format("import crm, json"), 1)]),
+        ("import crm, json\ncrm.get(id=json.loads('1'))", [(THERE.format("import crm"), 1)]),
         ("import crm as c\nc.get(id=1)", [(THERE.format("import crm as c"), 1)]),
         ("import tools\ntools.crm.get(id=1)", [(THERE.format("import tools"), 1)]),
         ("import tools.crm\ncrm.get(id=1)", [(THERE.format("import tools.crm"), 1)]),

@@ -113,7 +113,8 @@ class _Imports:
         kept = [alias for alias, binding in bindings if binding is None]
         if len(kept) == len(bindings):
             return [statement]
-        if not all(binding is None or IMPORT in binding for _, binding in bindings):
+        statement.names = [alias for alias, binding in bindings if binding is not None and IMPORT not in binding]
+        if statement.names:
             message = f"`{ast.unparse(statement)}` was removed: connectors are there already"
             self.warnings.append(("not_a_script", message, statement.lineno))
         statement.names = kept

@@ -193,7 +193,14 @@ def test_imports_of_connectors(scripts: Scripts, source: str, value: object) -> 
 def test_other_imports_stay(scripts: Scripts) -> None:
     ran = run(scripts, "import crm, json, math as m\nfrom os import path\njson.dumps(m.floor(2.5)), path.sep")
     assert ran.value == ("2", "/")
-    assert [message for _, message, _ in ran.warnings] == [f"`import crm, json, math as m` {REMOVED}"]
+    assert [message for _, message, _ in ran.warnings] == [f"`import crm` {REMOVED}"]
+
+
+def test_what_stays_of_an_import_is_not_called_removed(scripts: Scripts) -> None:
+    source = "import time, crm as c, json\njson.dumps(time.gmtime(0).tm_year)"
+    ran = scripts.run(source, connectors={"time": ["get"], "crm": ["get"]})
+    assert ran.value == "1970"
+    assert [message for _, message, _ in ran.warnings] == [f"`import crm as c` {REMOVED}"]
 
 
 @pytest.mark.parametrize("source", ["from tools import cmr", "import tools.cmr", "from tools.cmr import get"])
