@@ -58,12 +58,14 @@ class Content:
 def read(node: Node, schemas: Schemas) -> Content | None:
     """A request body; None where nothing can be in it. Raises DefectError for one that cannot be sent."""
     media, uses = contents(node, schemas)
+    required = node.mapping().get("required") is True
+    if not media and node.mapping().get("required") is False:
+        return None  # nobody says what it would hold, and somebody that it can be left out
     if not media:
         raise DefectError(f"the body at {node.where} has no media type")
     fault = schemas.fault(uses)
     if fault:
         raise DefectError(f"the body at {node.where}: {fault}")
-    required = node.mapping().get("required") is True
     if not required and all(item.schema in _EMPTY for item in media):
         return None
     found: tuple[Field, ...] = ()

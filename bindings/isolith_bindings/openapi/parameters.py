@@ -26,6 +26,7 @@ _STYLES: dict[Location, tuple[Style, ...]] = {
 # The collection formats of 2.0, which may be anywhere.
 _DELIMITED: tuple[Style, ...] = ("spaceDelimited", "pipeDelimited", "tabDelimited")
 _PLACES = {place.lower(): place for place in (*get_args(Location), "body", "formData")}
+_NAMED = frozenset({"query", "header", "cookie", "formData"})
 # Section "Parameter Object": these headers are said elsewhere, and a parameter of the name is to be ignored.
 _IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
 
@@ -46,7 +47,8 @@ class Found:
 def collect(path: Node, operation: Node, references: References, mended: list[str]) -> list[Node]:
     """The parameters of a path and of an operation, references followed; the latter replace those of the same name.
 
-    `mended` takes what stands twice in one list. Raises DefectError for what is no parameter.
+    `mended` takes what stands twice in one list, and what has no name and need not be sent: the empty row of a form, as
+    Postman writes it. Raises DefectError for what is no parameter.
     """
     found: dict[tuple[str, str], Node] = {}
     for around in (path, operation):
@@ -54,6 +56,9 @@ def collect(path: Node, operation: Node, references: References, mended: list[st
         for node in around.items("parameters"):
             target = _placed(references.follow(node))
             name, location = target.text("name"), target.text("in")
+            if not name and location in _NAMED and target.mapping().get("required") is not True:
+                mended.append(f"the parameter at {target.where} has no name, and need not be sent: it is left out")
+                continue
             if not name or not location:
                 raise DefectError(f"the parameter at {target.where} has no `name` or no `in`")
             if (name, location) in listed:

@@ -76,6 +76,25 @@ def test_a_key_that_replaces_one_that_was_merged_stands_once() -> None:
 # ------------------------------------------------------------------------------------------------------ parameters
 
 
+@pytest.mark.parametrize("where", ["query", "header", "cookie"])
+def test_a_parameter_without_a_name_is_left_out_where_it_need_not_be_sent(where: str) -> None:
+    """Postman writes the empty row of its form as one."""
+    api = api_of(get(a("", where), a("q")))
+    assert [each.name for each in api.operations[0].parameters] == ["q"]
+    told = "the parameter at #/paths/~1things/get/parameters/0 has no name, and need not be sent: it is left out"
+    assert api.notes == {"read": told}
+    needed = api_of(get(a("", where, required=True)))
+    assert "has no `name`" in needed.excluded["read"]
+
+
+@pytest.mark.parametrize(("required", "offered"), [(False, 1), (True, 0)])
+def test_a_body_of_no_media_type_is_none_where_it_is_said_that_it_can_be_left_out(required: bool, offered: int) -> None:
+    document = post({"content": {}, "required": required})
+    assert len(api_of(document).operations) == offered
+    if offered:
+        assert sent(document, "make").body == b""
+
+
 def test_the_place_of_a_parameter_may_be_in_capitals() -> None:
     assert sent(get(a("q", "Query")), "read", q="x").query == "q=x"
     swagger = {"name": "f", "in": "formdata", "type": "string"}
