@@ -61,7 +61,7 @@ class Shell:
             env={**os.environ, "ISOLITH_HOME": str(self.home), "COLUMNS": "300"},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=240,
             check=False,
         )
 

@@ -59,7 +59,7 @@ print("closed")
 
 
 def test_after_closing_there_is_a_new_one(supply: Supply) -> None:
-    done = subprocess.run([sys.executable, "-c", CLOSING], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", CLOSING], capture_output=True, text=True, timeout=240, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
 
 
