@@ -68,12 +68,20 @@ def _unpacked(package: str, targets: dict[str, Path]) -> list[Path]:
 
 
 def _unpack(package: str, wanted: dict[str, Path]) -> None:
+    """In one go through the archive: each step back reads all of it again."""
+    left = {f"package/{member}": target for member, target in wanted.items()}
     with tarfile.open(_archive(package)) as archive:
-        for member, target in wanted.items():
-            file = archive.extractfile(f"package/{member}")
+        for entry in archive:
+            if entry.name not in left:
+                continue
+            member, target = entry.name, left.pop(entry.name)
+            file = archive.extractfile(entry)
             assert file is not None, member
             content = file.read(_MAX_MEMBER)
             target.parent.mkdir(parents=True, exist_ok=True)
             fresh = target.with_suffix(".new")
             fresh.write_bytes(gzip.decompress(content) if member.endswith(".gz") else content)
             fresh.replace(target)
+            if not left:
+                return
+    assert not left, f"{package} has no {', '.join(left)}"
