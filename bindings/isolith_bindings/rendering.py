@@ -9,6 +9,7 @@ import typing
 from typing import Literal, Union, cast, get_args, get_origin
 
 from isolith_bindings.names import did_you_mean
+from isolith_bindings.schema.quoting import unmarked
 
 if typing.TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -80,10 +81,10 @@ def _default(value: object) -> str:
 
 def _tuple_of_fields(hint: object) -> str | None:
     """A named tuple as it crosses, where the names of its items stay behind."""
-    if not isinstance(hint, type) or not issubclass(hint, tuple) or not hasattr(hint, "_fields"):
+    if not hasattr(hint, "_fields") or not isinstance(hint, type) or not issubclass(hint, tuple):
         return None
     try:
-        fields = typing.get_type_hints(hint)
+        fields = typing.get_type_hints(cast("type[object]", hint))
     except NameError:  # of a class inside a function
         return None
     return f"tuple[{_listed(fields.values())}]" if fields else None
@@ -104,7 +105,7 @@ def _name(hint: object) -> str:
 
 def first_paragraph(text: str) -> str:
     """The beginning of a description, on one line."""
-    return " ".join(text.strip().partition("\n\n")[0].split())
+    return " ".join(unmarked(text).strip().partition("\n\n")[0].split())
 
 
 def signature_as(tool: str, name: str, signature: str) -> str:

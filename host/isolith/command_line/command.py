@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import sys
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec, TypeVar
 
@@ -110,7 +110,8 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 def refuse(message: str, hint: str | None, *, json: bool) -> None:
     """Say what was used wrongly: who reads JSON gets JSON, and a person what a person reads."""
     if json:
-        terminal().write(to_json_text({"error": {"message": message, "hint": hint}}))
+        with suppress(UsageError):  # where nothing can be written, that is what is said
+            terminal().write(to_json_text({"error": {"message": message, "hint": hint}}))
     terminal().say(f"isolith: {message}" + (f"; {hint}" if hint else ""))
 
 

@@ -54,7 +54,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
     *,
     code: Annotated[str | None, typer.Option("-c", metavar="CODE", help="The script itself.")] = None,
     specs: Connect = None,
-    data: Annotated[str | None, typer.Option("--input", metavar="JSON|@FILE", help="What `input` is.")] = None,
+    data: Annotated[str | None, typer.Option("--input", metavar="JSON|@FILE|@-", help="What `input` is.")] = None,
     json: Json = False,
     stream: Annotated[bool, typer.Option("--stream", help="Print events as they happen, one JSON a line.")] = False,
     configured: Configured = None,

@@ -15,6 +15,7 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
+from isolith.errors import UsageError
 from isolith.json_form import to_json_text
 from isolith.visible import visible, visible_in_json
 
@@ -68,10 +69,18 @@ class Terminal:
         """Whether what is shown is kept in that journal."""
 
     def write(self, text: str) -> None:
-        """One line of result, at once: as it is, but for control characters where a person looks at it."""
+        """One line of result, at once: as it is, but for control characters where a person looks at it.
+
+        Raises UsageError where it cannot be written, as on a disk that is full; BrokenPipeError where nobody reads on.
+        """
         shown = visible_in_json(text) if self.out.is_terminal else text
-        self.out.file.write(f"{shown}\n")
-        self.out.file.flush()
+        try:
+            self.out.file.write(f"{shown}\n")
+            self.out.file.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise UsageError(f"the result cannot be written: {error.strerror}") from error
 
     def coloured(self, text: str, style: str) -> None:
         """One line of result, in a colour where a person looks at it."""

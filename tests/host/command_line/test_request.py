@@ -45,6 +45,20 @@ def test_input_from_a_file(tmp_path: Path) -> None:
     assert read_request(None, "1", f"@{data}", {}).input == {"a": 1}
 
 
+def test_input_from_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"a": 1}')))
+    assert read_request(None, "1", "@-", {}).input == {"a": 1}
+
+
+@pytest.mark.parametrize(("script", "code", "data"), [("-", None, None), (None, "1", "@-")])
+def test_stdin_that_is_closed(
+    monkeypatch: pytest.MonkeyPatch, script: str | None, code: str | None, data: str | None
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(UsageError, match="cannot be read: stdin is closed"):
+        read_request(script, code, data, {})
+
+
 QUOTE = "quote it for the shell, or put it into a file and write `--input @FILE`"
 
 
@@ -64,6 +78,13 @@ QUOTE = "quote it for the shell, or put it into a file and write `--input @FILE`
         ),
         (None, "1", "", f"`--input` is not JSON: line 1, column 1: Expecting value; {QUOTE}"),
         (None, "1", "[NaN]", f"`--input` is not JSON: `NaN` is not in it, `null` is; {QUOTE}"),
+        (
+            None,
+            "1",
+            f"[-{'1' * 6000}]",
+            "`--input` holds an integer of 6,000 digits, too many to be read: make it a text",
+        ),
+        ("-", None, "@-", "both the script and the input are to come from stdin: put one of them into a file"),
         (None, "1", "[" * 100_000, "`--input` is nested too deep to be read"),
         (None, "1", "@none.json", "the input `none.json` does not exist: give the path of a file"),
         (None, "1", "@bad.json", "the input `bad.json` is not JSON: line 1, column 2: Expecting value; mend it there"),

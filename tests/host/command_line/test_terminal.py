@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import io
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from isolith.command_line.command import refuse
 from isolith.command_line.terminal import Terminal
+from isolith.errors import UsageError
 from isolith.json_form import to_json_text
 from isolith.outcome import ArtifactRecord, CallRecord, Diagnostic, Outcome, PendingCall, Usage
 from isolith.visible import visible
@@ -21,6 +25,11 @@ if TYPE_CHECKING:
 class Screen(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+class FullDisk(io.StringIO):
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +57,16 @@ def test_a_line_in_a_colour_is_one_for_a_person_and_plain_for_a_pipe(monkeypatch
     for out in (screen, pipe):
         Terminal(out, io.StringIO()).coloured("+[x]\x1b[2J", "green")
     assert (screen.getvalue(), pipe.getvalue()) == ("\x1b[32m+[x]\\x1b[2J\x1b[0m\n", "+[x]\x1b[2J\n")
+
+
+def test_a_disk_that_is_full_is_no_bug_of_ours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UsageError, match="the result cannot be written: No space left on device"):
+        Terminal(FullDisk(), io.StringIO()).outcome(completed([1]))
+    monkeypatch.setattr(sys, "stdout", FullDisk())
+    refuse("that is why", None, json=True)
+    assert capsys.readouterr().err == "isolith: that is why\n"
 
 
 def completed(value: object, **more: object) -> Outcome:
