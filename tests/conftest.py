@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,8 +18,16 @@ if TYPE_CHECKING:
 
     from isolith_runtime.driver import Supply
 
-# A machine that is busy with other things is slow, and that fails no property.
-settings.register_profile("isolith", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A machine that is busy with other things is slow, and that fails no property. Each run tries the same examples, so that
+# none fails for what it did not change; `ISOLITH_EXPLORE=1000` tries so many new ones wherever a test names no number.
+_EXPLORED = int(os.environ.get("ISOLITH_EXPLORE", "0"))
+settings.register_profile(
+    "isolith",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=not _EXPLORED,
+    max_examples=_EXPLORED or 100,
+)
 settings.load_profile("isolith")
 
 

@@ -20,7 +20,7 @@ Checks = dict[str, str]
 
 EVERYTHING = (sys.executable, str(Path(__file__).with_name("everything.py")))
 FINE = frozenset({"SUCCESS", "INFO"})
-_SECONDS = 300
+_SECONDS = 900
 
 
 def required(suite: Sequence[str], revision: str) -> list[str]:

@@ -41,7 +41,7 @@ NOT_ASKED = {
     "caching": {"sep-2549-prompts-list-caching-hints"},  # there are no prompts
 }
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1000)]
 
 
 @pytest.fixture(scope="module")
