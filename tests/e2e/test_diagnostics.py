@@ -52,7 +52,7 @@ CASES = [
     Case("crm.delete(id=1)", "denied", 1, tool="crm.delete"),
     Case("while True: x = 1", "cpu_exceeded", None, Budgets(cpu_ms=100)),
     Case("x = bytearray(10**9)", "memory_exceeded", 5),
-    Case("crm.hang()", "wall_exceeded", None, Budgets(wall_s=0.1)),
+    Case("crm.hang()", "wall_exceeded", None, Budgets(wall_s=2)),
     Case("'x' * 5000", "output_exceeded", None, Budgets(value_bytes=100)),
     Case("crm.get(id=1); crm.get(id=2)", "calls_exceeded", 16, Budgets(calls=1), "crm.get"),
     Case("f = lambda n: f(n + 1); f(0)", "recursion", None, hint="use a loop, or a list as a stack"),
