@@ -24,13 +24,13 @@ from isolith.command_line.request import read_data
 from isolith.errors import UsageError
 from isolith.journal.errors import UnknownEntry
 from isolith.json_form import to_json_text
-from isolith.snippets.differences import Difference, chosen_pair, compared
+from isolith.snippets.content import methods_of, schema_of
+from isolith.snippets.differences import chosen_pair, compared
 from isolith.snippets.files import from_file, to_file
-from isolith.snippets.library import methods_of, schema_of
 from isolith.snippets.view import as_data
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable
 
     from isolith.code_mode import CodeMode
     from isolith.journal.journal import Journal
@@ -112,7 +112,7 @@ def diff(
     terminal.say(
         f"{name}: version {found.new.version} ({_stands(found.new)}) against {found.old.version} ({_stands(found.old)})"
     )
-    _write_diff(_lines(found))
+    _write_diff(found.lines())
     if not found:
         terminal.say("nothing has changed")
 
@@ -327,16 +327,6 @@ def _write_diff(lines: Iterable[str]) -> None:
     terminal = command.terminal()
     for line in lines:
         terminal.coloured(line, "bold" if line.startswith(("--- ", "+++ ")) else _STYLES.get(line[:1], ""))
-
-
-def _lines(found: Difference) -> Iterator[str]:
-    """The diffs as they are, then what is no text."""
-    for part in (found.script, found.description, found.input_schema):
-        yield from part.split("\n") if part else ()
-    if found.methods:
-        yield "methods that it may call (~ is another by its schemas):"
-        yield from found.methods
-    yield from found.marks
 
 
 async def _newest(journal: Journal, name: str, version: int | None, state: str) -> Snippet:

@@ -13,7 +13,8 @@ import mcp_types as mcp
 
 from isolith.journal.errors import JournalError
 from isolith.mcp.tools import ACTS, READS, answer_schema
-from isolith.snippets.library import MAX_NAME, schema_of
+from isolith.snippets.content import schema_of
+from isolith.snippets.library import MAX_NAME
 from isolith_bindings.search import SNIPPETS
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from isolith.journal.errors import JournalError, Leased, UnknownEntry
 from isolith.run import gradual
 from isolith.run.artifacts import ArtifactStore, with_references
 from isolith.run.order import Order
-from isolith.snippets.library import changes, methods_of, schema_of
+from isolith.snippets.content import methods_of, schema_of
+from isolith.snippets.library import changes
 from isolith.snippets.methods import narrowed
 from isolith_bindings.errors import CallError
 from isolith_bindings.schema.validate import Validator

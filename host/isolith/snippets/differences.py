@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from isolith.errors import UsageError
 from isolith.journal.errors import UnknownEntry
-from isolith.snippets.library import methods_of, schema_of
+from isolith.snippets.content import methods_of, schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from isolith.journal.snippet_model import Snippet
 
@@ -35,6 +35,15 @@ class Difference:
 
     def __bool__(self) -> bool:
         return bool(self.script or self.description or self.input_schema or self.methods or self.marks)
+
+    def lines(self) -> Iterator[str]:
+        """For a reader: the diffs as they are, then what is no text."""
+        for part in (self.script, self.description, self.input_schema):
+            yield from part.split("\n") if part else ()
+        if self.methods:
+            yield "methods that it may call (~ is another by its schemas):"
+            yield from self.methods
+        yield from self.marks
 
     def to_json(self) -> dict[str, object]:
         """As data."""
@@ -64,9 +73,9 @@ def compared(old: Snippet, new: Snippet) -> Difference:
 
 
 def chosen_pair(versions: Sequence[Snippet], old: int | None, new: int | None) -> tuple[Snippet, Snippet]:
-    """Two of the versions of one snippet: the newest approved one, and the newest that nobody has said no to.
+    """Two of the versions of one snippet: the newest that nobody has said no to, behind what `pair_of` puts it beside.
 
-    Where these are one, that before it stands for the first. Raises UsageError where there are no two, UnknownEntry.
+    Raises UsageError where there are no two, UnknownEntry.
     """
     by_number = {snippet.version: snippet for snippet in versions}
     for number in (old, new):
@@ -77,10 +86,24 @@ def chosen_pair(versions: Sequence[Snippet], old: int | None, new: int | None) -
     newer = fitting[-1] if new is None else by_number[new]
     if old is not None:
         return by_number[old], newer
-    before = [one for one in versions if one.version < newer.version]
-    if not before:
+    pair = pair_of(versions, newer.version)
+    if pair is None:
         raise UsageError(f"version {newer.version} of snippet {newer.name} is the first: there is nothing before it")
-    return next((one for one in reversed(before) if one.state == "approved"), before[-1]), newer
+    return pair
+
+
+def pair_of(versions: Sequence[Snippet], number: int) -> tuple[Snippet, Snippet] | None:
+    """A version that is there, behind the one that a review of it compares it with; None where it is the first.
+
+    That is the newest before it that is approved, else the newest that was until it was revoked, else the last one.
+    """
+    [newer] = [one for one in versions if one.version == number]
+    before = [one for one in versions if one.version < number]
+    for state in ("approved", "revoked"):
+        read = [one for one in before if one.state == state]
+        if read:
+            return read[-1], newer
+    return (before[-1], newer) if before else None
 
 
 def _diff(old: Snippet, new: Snippet, before: list[str], after: list[str], part: str = "") -> str:

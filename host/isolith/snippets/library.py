@@ -7,7 +7,6 @@ calls is not what it was.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import keyword
@@ -22,6 +21,8 @@ from isolith.journal.snippet_model import NewSnippet
 from isolith.run import gradual
 from isolith.run.normalize import Refused, prepare
 from isolith.run.readiness import PATIENCE_S
+from isolith.snippets.content import methods_of, schema_of
+from isolith.snippets.differences import compared, pair_of
 from isolith.snippets.tests import recorded_test, run_tests
 from isolith_bindings.errors import CallError
 from isolith_bindings.schema.observed import OBSERVED, observe
@@ -64,16 +65,6 @@ def shown(snippet: Snippet) -> Shown:
     """What a model is told of it."""
     schema = schema_of(snippet)
     return Shown(snippet.name, snippet.description, signature(snippet.name, schema, None), schema)
-
-
-def schema_of(snippet: Snippet) -> JsonSchema:
-    """The schema of its input."""
-    return cast("JsonSchema", json.loads(snippet.input_schema))
-
-
-def methods_of(snippet: Snippet) -> dict[str, str]:
-    """The methods that it may call, `connector.method`, each with the digest of its schemas."""
-    return cast("dict[str, str]", json.loads(snippet.methods))
 
 
 def digest_of(catalog: Catalog, path: str) -> str:
@@ -213,19 +204,12 @@ class Snippets:
         return (approved or every)[-1]
 
     async def diff(self, name: str, version: int) -> str:
-        """What a version changes against the newest approved one before it; empty where it is the first."""
-        every = {snippet.version: snippet for snippet in await self.find(name)}
-        if version not in every:
+        """What a version changes, as text: see `differences`; empty where it is the first. Raises UnknownEntry."""
+        every = await self.find(name)
+        if version not in {snippet.version for snippet in every}:
             raise UnknownEntry(f"there is no version {version} of snippet {name}")
-        before = [number for number, one in every.items() if number < version and one.state in {"approved", "revoked"}]
-        if not before:
-            return ""
-        old, new = every[max(before)], every[version]
-        return "\n".join(
-            difflib.unified_diff(
-                _lines(old), _lines(new), f"{name} {old.version}", f"{name} {new.version}", lineterm=""
-            )
-        )
+        pair = pair_of(every, version)
+        return "" if pair is None else "\n".join(compared(*pair).lines())
 
     async def _review(self, name: str, version: int, state: str, who: str, reason: str | None) -> Snippet:
         journal = await self._journal()
@@ -258,14 +242,6 @@ class Snippets:
 
 def _method(call: Call) -> str:
     return call.method.removesuffix(".raw").removesuffix(".pages")
-
-
-def _lines(snippet: Snippet) -> list[str]:
-    methods = json.dumps(methods_of(snippet), indent=2)
-    schema = json.dumps(schema_of(snippet), indent=2)
-    told = [*snippet.description.split("\n"), *(["a tool of its own"] if snippet.tool else [])]
-    # Not `splitlines`: what else that takes for the end of a line may hide code in a comment.
-    return [*told, *schema.split("\n"), *methods.split("\n"), *snippet.code.split("\n")]
 
 
 def _code(script: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from isolith.snippets.library import changes, methods_of, schema_of, shown
+from isolith.snippets.content import methods_of, schema_of
+from isolith.snippets.library import changes, shown
 from isolith_bindings.catalog import Catalog
 from isolith_bindings.connector import Annotations, CallContext, Connector, Method
 from isolith_bindings.errors import CallError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isolith.snippets.library import methods_of, schema_of
+from isolith.snippets.content import methods_of, schema_of
 
 if TYPE_CHECKING:
     from isolith.journal.snippet_model import Snippet

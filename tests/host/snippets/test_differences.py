@@ -89,6 +89,8 @@ def versions(*states: SnippetState) -> list[Snippet]:
         (("approved", "approved", "refused", "proposed", "refused"), None, None, (2, 4)),
         (("proposed", "approved"), None, None, (1, 2)),
         (("refused", "proposed"), None, None, (1, 2)),
+        (("revoked", "refused", "proposed"), None, None, (1, 3)),
+        (("approved", "revoked", "proposed"), None, None, (1, 3)),
         (("approved", "revoked"), None, None, None),
         (("approved", "revoked"), 1, 2, (1, 2)),
         (("approved", "proposed", "proposed"), 2, None, (2, 3)),
