@@ -11,21 +11,9 @@ from isolith import Budgets, CodeMode, Policy, Rule, UsageError, connector
 from isolith.journal.errors import WrongStatus
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def done() -> Done:
-    return Done()
-
-
-@pytest.fixture
-async def code_mode(done: Done, tmp_path: Path) -> AsyncIterator[CodeMode]:
-    async with CodeMode([crm_of(done)], journal=tmp_path / "journal.db") as made:
-        yield made
 
 
 async def test_from_proposal_to_call(code_mode: CodeMode, done: Done) -> None:

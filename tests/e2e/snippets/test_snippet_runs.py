@@ -11,28 +11,16 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from tests.e2e.crm import REPORT, Done, approved, crm_of
+from tests.e2e.crm import REPORT, Done, approved
 
 from isolith import Budgets, CodeMode, UsageError
 from isolith.durable.ledger import LEASE
 from isolith.journal import Journal, NewCall, Order, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def done() -> Done:
-    return Done()
-
-
-@pytest.fixture
-async def code_mode(done: Done, tmp_path: Path) -> AsyncIterator[CodeMode]:
-    async with CodeMode([crm_of(done)], journal=tmp_path / "journal.db") as made:
-        yield made
 
 
 async def test_what_it_did_is_rolled_back_with_the_run(code_mode: CodeMode, done: Done) -> None:
