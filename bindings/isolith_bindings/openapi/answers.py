@@ -147,13 +147,18 @@ async def check(operation: Operation, response: Response, value: object, checker
 
 
 async def doubt(operation: Operation, response: Response, value: object, checker: Checker) -> str | None:
-    """What `check` would refuse, of an answer that is believed all the same; None where it is as was promised."""
+    """What `check` would refuse, of an answer that is believed all the same; None where it is as was promised.
+
+    JSON by another name (`application/hal+json`) is what was promised, as long as its schema fits.
+    """
     if response.file is not None:
         return None
-    return await asyncio.to_thread(_broken_promise, operation, response, value, checker)
+    return await asyncio.to_thread(_broken_promise, operation, response, value, checker, alike=True)
 
 
-def _broken_promise(operation: Operation, response: Response, value: object, checker: Checker) -> str | None:
+def _broken_promise(
+    operation: Operation, response: Response, value: object, checker: Checker, *, alike: bool = False
+) -> str | None:
     """What is not as the document has it, and where it has that. Reading a large schema, once, takes a while."""
     answer = match(operation.answers, response.status)
     if answer is None:
@@ -165,6 +170,8 @@ def _broken_promise(operation: Operation, response: Response, value: object, che
         return None
     told = response.header("content-type") or ""
     media = documented(answer.media, told)
+    if media is None and alike and kind(told) == "json":
+        media = next((each for each in answer.media if kind_of(each) == "json"), None)
     if media is None:
         listed = ", ".join(item.type for item in answer.media)
         return f"{essence(told) or 'no media type'} was answered; documented: {listed}"

@@ -45,7 +45,7 @@ async def send(
         )
     cleared = replace(response, headers=headers, content=content, file=file)
     if not 200 <= response.status < 300:
-        raise failure(plan, cleared)
+        raise failure(plan, cleared, identified=bool(attachment))
     return cleared
 
 

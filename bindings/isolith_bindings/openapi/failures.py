@@ -42,6 +42,10 @@ _TELLING = frozenset(
 _SAYING = ("message", "detail", "error_description", "title", "error", "errors", "reason", "msg")
 _SHOWN = 3
 """Messages of a list that are shown."""
+_UNKNOWN = (
+    "the call was sent without a credential: whoever configured the connector has to give it one, as `auth`; one that "
+    "the document does not ask for is sent as well, an `ApiKey` where that says; no argument can"
+)
 _HINTS = {
     401: "the server does not accept the connector's credential; no argument changes that",
     403: "the connector's credential does not allow this",
@@ -51,8 +55,11 @@ _HINTS = {
 }
 
 
-def failure(plan: RequestPlan, response: Response, *, now: float | None = None) -> CallError:
-    """`tool_error` with the status, the headers of use and the body in its data: bounded, and without any secret."""
+def failure(plan: RequestPlan, response: Response, *, identified: bool = True, now: float | None = None) -> CallError:
+    """`tool_error` with the status, the headers of use and the body in its data: bounded, and without any secret.
+
+    `identified`: whether a credential was sent.
+    """
     body = _body(response)
     limit = rate_limit(response, time.time() if now is None else now)
     limited = response.status == 429 or (response.status == 403 and limit.remaining == 0)
@@ -64,7 +71,8 @@ def failure(plan: RequestPlan, response: Response, *, now: float | None = None) 
         "body": body,
         "truncated": response.truncated or len(response.content) > MAX_BODY,
     }
-    hint = f"the server limits requests: {limit}" if limited and str(limit) else _HINTS.get(response.status)
+    hint = _UNKNOWN if response.status == 401 and not identified else _HINTS.get(response.status)
+    hint = f"the server limits requests: {limit}" if limited and str(limit) else hint
     return CallError(
         "tool_error",
         f"{plan.operation} was answered {response.status} {data['reason']}".rstrip() + (f": {said}" if said else ""),

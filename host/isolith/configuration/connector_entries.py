@@ -50,7 +50,7 @@ class ConnectorEntry(Options):
     private: tuple[str, ...] = ()
     """Networks that are not public and open to it all the same: `10.1.0.0/16`, `loopback`."""
     strict_responses: bool = False
-    """Whether an answer that is not what the document says is an error."""
+    """Whether an answer that is not what the document says is an error, in place of a warning."""
     answer_bytes: int = Field(default=256 << 20, ge=1 << 20, le=256 << 20)
     """How long an answer may be, in bytes after decoding. Beyond 32 MiB it is an artifact, in a file."""
     disabled: bool = False

@@ -12,6 +12,7 @@ from tests.bindings.openapi.loopback import Reply, Server
 from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.egress import Limits
 from isolith_bindings.errors import CallError
+from isolith_bindings.secrets import Secret
 
 if TYPE_CHECKING:
     from tests.bindings.openapi.bench import Client
@@ -116,6 +117,23 @@ def test_raw_is_the_answer_as_it_came() -> None:
         assert (found["status"], found["body"], found["headers"]["x-a"]) == (201, {"b": 1}, "c")
 
     run(get(), use, lambda _: Reply.of({"b": 1}, 201, x_a="c"))
+
+
+@pytest.mark.parametrize(
+    ("auth", "hint"),
+    [
+        (
+            None,
+            "the call was sent without a credential: whoever configured the connector has to give it one, as `auth`",
+        ),
+        (Secret.literal("a-credential"), "the server does not accept the connector's credential"),
+    ],
+)
+def test_who_is_not_known_is_told_whether_a_credential_was_sent(auth: Secret | None, hint: str) -> None:
+    """A document need not say that one is wanted: FastAPI's says nothing of one that is read from a header by hand."""
+    with pytest.raises(CallError) as caught:
+        answered(get(), Reply.of({"detail": "Not authenticated"}, 401), auth=auth)
+    assert str(caught.value.hint).startswith(hint)
 
 
 def test_what_is_no_success_is_an_error() -> None:

@@ -23,6 +23,7 @@ WHERE = "#/paths/~1things/get/responses/200"
 NUMBERS: dict[str, object] = {
     "200": {"content": {"application/json": {"schema": {"type": "array", "items": {"type": "integer"}}}}}
 }
+HAL = (("content-type", "application/hal+json"),)
 HTML = Reply(b"<p>", headers=(("content-type", "text/html"),))
 PAGES = """
 async for number in api.list.pages():
@@ -43,6 +44,8 @@ await api.write()
         (Reply.of([1, "x"]), [1, "x"], [f"`[1]`: expected integer, was given 'x' (string) ({WHERE})"]),
         (Reply.of([1], 201), [1], ["status 201 is not in the document, which has 200"]),
         (Reply(status=204), None, ["status 204 is not in the document, which has 200"]),
+        (Reply(b"[1]", headers=HAL), [1], []),
+        (Reply(b'["x"]', headers=HAL), ["x"], [f"`[0]`: expected integer, was given 'x' (string) ({WHERE})"]),
         (HTML, "<p>", ["text/html was answered; documented: application/json"]),
     ],
 )
