@@ -131,5 +131,7 @@ def test_the_command_line_obeys_a_policy_in_a_file(isolith: Isolith, mcp_json: s
     error = json.loads(done.stdout)["error"]
     assert (done.returncode, error["kind"]) == (1, "denied")
     assert error["message"] == "docs.echo is not allowed here: closed (rule 1)"
-    done = isolith("run", "--config", "isolith.toml", "--policy", "trusted", "-c", "await docs.echo(text='hello')")
-    assert done.returncode == 0
+    run = ("run", "--config", "isolith.toml", "-c", "await docs.echo(text='hello')", "--policy")
+    assert isolith(*run, "trusted").returncode == 1
+    (tmp_path / "open.toml").write_text('preset = "trusted"\n')
+    assert isolith(*run, "open.toml").returncode == 0

@@ -40,6 +40,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PRESETS: dict[str, Preset] = {"trusted": "trusted", "careful": "careful", "readonly": "readonly"}
+POLICY_HELP = (
+    "What is allowed, asked and denied. Beside --config: a preset is in place of its preset, and its rules stay; "
+    "a FILE is in place of its whole policy."
+)
 WRONG_USE = (UsageError, BindingError, ImageError, JournalError)
 
 Connect = Annotated[
@@ -63,7 +67,7 @@ PolicyName = Annotated[
     typer.Option(
         "--policy",
         metavar="trusted|careful|readonly|FILE",
-        help="What is allowed, asked and denied.",
+        help=POLICY_HELP,
         show_default="trusted",
     ),
 ]
@@ -145,11 +149,17 @@ def read_configuration(name: str | None) -> ConfigFile | None:
 
 
 def policy_of(named: str | None, config: ConfigFile | None, otherwise: Preset = "trusted") -> Policy | Preset:
-    """What `--policy` names, or what the configuration says, or `otherwise`. Raises UsageError."""
+    """What `--policy` names, or what the configuration says, or `otherwise`. Raises UsageError.
+
+    A preset replaces the preset of the configuration and keeps its rules: what these deny stays denied, and who adds
+    `readonly` to be safer does not open it. A file replaces all.
+    """
+    configured = config and config.config.policy
     if named is None:
-        return (config and config.config.policy) or otherwise
+        return configured or otherwise
     if named in PRESETS:
-        return PRESETS[named]
+        preset = PRESETS[named]
+        return Policy(preset=preset, rules=configured.rules) if configured and configured.rules else preset
     if not exists(Path(named)):
         raise UsageError(f"there is no policy `{named}`: it is trusted, careful, readonly, or a file that is there")
     return read_policy(Path(named))

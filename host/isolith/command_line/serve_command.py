@@ -97,9 +97,7 @@ def _is_loopback(host: str) -> bool:
 
 _PolicyName = Annotated[
     str | None,
-    typer.Option(
-        metavar="trusted|careful|readonly|FILE", help="What is allowed, asked and denied.", show_default="careful"
-    ),
+    typer.Option(metavar="trusted|careful|readonly|FILE", help=command.POLICY_HELP, show_default="careful"),
 ]
 _SessionKey = Annotated[
     str | None, typer.Option(metavar="KEY", help="The `_meta` key of a request that names its session.")

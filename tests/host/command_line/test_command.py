@@ -53,6 +53,15 @@ def test_a_flag_is_above_the_configuration(code_mode: CodeMode, config: str) -> 
     assert code_mode.started["budgets"] == Budgets(cpu_ms=5, wall_s=9)
 
 
+def test_a_preset_beside_a_configuration_is_in_place_of_its_preset_alone(code_mode: CodeMode, config: str) -> None:
+    rule = {"match": ["crm.get"], "action": "deny"}
+    Path(config).write_text(
+        Path(config).read_text().replace('"careful"', '{ rules = [{ match = "crm.get", action = "deny" }] }')
+    )
+    assert run("--config", config, "--policy", "readonly") == 0
+    assert code_mode.made["policy"] == Policy.model_validate({"preset": "readonly", "rules": [rule]})
+
+
 def test_a_configuration_from_the_environment(
     code_mode: CodeMode, config: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,8 +132,18 @@ def test_a_configuration_says_the_policy(flags: list[str], tmp_path: Path) -> No
     config = tmp_path / "isolith.toml"
     config.write_text('connect = ["bank.py"]\n[policy]\nrules = [{ match = "bank.*", action = "deny", name = "shut" }]')
     assert explain("bank.transfer", "--config", str(config)).stdout.startswith("bank.transfer: denied\n  rule: shut\n")
-    overruled = explain("bank.transfer", "--config", str(config), "--policy", "trusted")
+    (tmp_path / "other.toml").write_text('preset = "trusted"')
+    overruled = explain("bank.transfer", "--config", str(config), "--policy", str(tmp_path / "other.toml"))
     assert overruled.stdout.startswith("bank.transfer: allowed\n")
+
+
+@pytest.mark.parametrize("preset", ["trusted", "careful", "readonly"])
+def test_the_rules_of_a_configuration_stay_beside_a_preset(flags: list[str], tmp_path: Path, preset: str) -> None:
+    """`--policy readonly` used to open what the file denies, without a word."""
+    config = tmp_path / "isolith.toml"
+    config.write_text('connect = ["bank.py"]\n[policy]\nrules = [{ match = "bank.*", action = "deny", name = "shut" }]')
+    result = explain("bank.transfer", "--config", str(config), "--policy", preset)
+    assert result.stdout.startswith("bank.transfer: denied\n  rule: shut\n")
 
 
 @pytest.mark.parametrize(
