@@ -162,6 +162,7 @@ class Usage(_Record):
     memory_bytes: Count = 0
     """Linear memory of the isolate at its largest."""
     calls: Count = 0
+    """Those that the budget let through, within snippets, too; the outcome's `calls` also has the refused ones."""
     output_bytes: Count = 0
     """What left the guest: its value, logs and emitted events."""
     passes: Count = 0

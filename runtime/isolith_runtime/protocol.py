@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from isolith_runtime import json_bounds
 from isolith_runtime.errors import ProtocolError
 from isolith_runtime.guest import codec
+from isolith_runtime.guest.keys import FLOOD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,8 +126,8 @@ def parse(batch: bytes) -> list[Frame]:
     is_much = json_bounds.check(batch)
     try:
         items = codec.loads(batch)
-    except (codec.Malformed, UnicodeDecodeError):
-        raise ProtocolError("a batch is not data") from None
+    except (codec.Malformed, UnicodeDecodeError) as error:
+        raise ProtocolError(FLOOD if str(error) == FLOOD else "a batch is not data") from None
     if not isinstance(items, list):
         raise ProtocolError("a batch is not a list of frames")
     frames = cast("list[object]", items)

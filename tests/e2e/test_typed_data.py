@@ -207,6 +207,25 @@ def test_a_typed_value_is_given_whole_however_large() -> None:
     assert not outcome.truncated
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "{n * (2**61 - 1) for n in range(65)}",
+        "import itertools\n{point: 0 for point in itertools.product([-1, -2], repeat=7)}",
+        "from decimal import Decimal\nawait keeping.give(value=[{Decimal(n * (2**61 - 1)) for n in range(9)}])",
+        "emit(frozenset(n * (2**61 - 1) for n in range(65)))\n1",
+    ],
+)
+def test_keys_that_are_slow_to_compare_are_told_as_what_they_are(script: str) -> None:
+    error = CodeMode([_Keeping]).execute_sync(script).error
+    assert error is not None
+    assert (error.kind, error.message, error.hint) == (
+        "exception",
+        "a set or a dict has too many keys of one hash, so it cannot leave the script",
+        "leave a list in its place: list(...)",
+    )
+
+
 def _error(outcome: Outcome) -> tuple[object, ...]:
     error = outcome.error
     assert error is not None

@@ -13,6 +13,7 @@ from isolith.outcome import Diagnostic, Kind, Status
 from isolith.run.foreign import not_a_script
 from isolith.run.fragments import fragment_hint
 from isolith_runtime.driver import NOTHING_SPENT, Departure, Spent
+from isolith_runtime.guest.keys import FLOOD
 from isolith_runtime.isolate import End
 from isolith_runtime.limits import Stop
 
@@ -136,6 +137,9 @@ def of_departure(departure: Departure, script: Prepared, facts: Facts) -> Diagno
     if departure.broken and facts.calls_refused:
         message = f"the script may make {facts.budgets.calls} calls, and {departure.broken}"
         return _at(script, departure.line, None, "calls_exceeded", message, "stop at the first call that is refused")
+    if departure.broken == FLOOD:
+        message = f"{FLOOD}, so it cannot leave the script"
+        return _at(script, departure.line, None, "exception", message, "leave a list in its place: list(...)")
     if departure.broken:
         message = f"the script broke the channel between its isolate and the host: {departure.broken}"
         return _at(script, departure.line, None, "exception", message, "leave the interpreter's own modules alone")

@@ -24,7 +24,7 @@ from collections.abc import Callable, Collection, ItemsView, KeysView, Mapping, 
 from typing import Any
 
 from isolith_runtime.guest import artifact
-from isolith_runtime.guest.keys import is_flood
+from isolith_runtime.guest.keys import FLOOD, is_flood
 
 MAX_DEPTH = 100
 """Levels of a value: at six frames of ours a level, what fits into half of CPython's recursion limit."""
@@ -348,7 +348,7 @@ def _as_decimal(text: str) -> decimal.Decimal:
 
 def _no_flood(values: list[object]) -> list[object]:
     if is_flood(values):
-        raise Malformed("too many keys of one hash")
+        raise Malformed(FLOOD)
     return values
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import collections
 import decimal
 
+FLOOD = "a set or a dict has too many keys of one hash"
+"""Not always what a script means to do: -1 and -2 have one hash, and so have all points whose coordinates they are."""
+
 _MAX_EQUAL = 64
 """Keys of one hash. Points of few dimensions have as many: -1 and -2 have the same."""
 _MAX_EQUAL_DECIMALS = 8
