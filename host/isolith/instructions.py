@@ -22,7 +22,8 @@ INSTRUCTIONS = """\
 Runs a Python script that calls tools, and answers with the value of its last expression. The tools are not yours to \
 call one by one: they exist only inside a script.
 
-1. Find: `search("what it should do")` gives paths with signatures; `describe("CONNECTOR.METHOD")` says all of one.
+1. Find: `(await search("what it should do"))["results"]` lists {path, signature, ...}; \
+`(await describe("CONNECTOR.METHOD", detail="full"))["text"]` says all of one.
 2. Call: `result = await CONNECTOR.METHOD(NAME=VALUE)`. Arguments go by name.
 3. Answer: end the script with the value you want. Filter and add up in the script; bring back only what you need.
 

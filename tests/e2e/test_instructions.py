@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from isolith import CodeMode
+from isolith import CodeMode, connector
 from isolith.instructions import INSTRUCTIONS, execute_description
 from isolith_bindings.listing import list_all
 from isolith_bindings.testing import RecordingConnector
@@ -19,6 +19,16 @@ _CALL = re.compile(r"([A-Za-z_][\w.]*)\(")
 _NAMES = {"CONNECTOR.METHOD": "shop0.do_0", "NAME=VALUE": "number=3"}
 # Said of tools that are not called here, and of what a failed call raises.
 _NO_CODE = {"ToolError", ".kind", ".data", "[asks a person]", "await", ">", "{artifact, truncated, preview}"}
+
+
+@connector("shop0")
+class Mondays:
+    async def do_0(self) -> int:
+        """Does it.
+
+        Only on Mondays.
+        """
+        return 1
 
 
 def connectors(number: int, methods: int) -> list[RecordingConnector]:
@@ -88,6 +98,14 @@ async def test_paths_that_search_gives_carry_signatures() -> None:
             "found = search('do')\n[(r['path'], r['signature']) for r in found['results']]"
         )
         assert outcome.value == [("shop0.do_0", "async def do_0(**others)")]
+
+
+async def test_what_it_shows_of_describing_says_all_that_a_tool_says_of_itself() -> None:
+    piece = next(piece for piece in pieces() if "describe(" in piece)
+    async with CodeMode([Mondays]) as code_mode:
+        outcome = await code_mode.execute(piece)
+        assert isinstance(outcome.value, str)
+        assert "Only on Mondays." in outcome.value
 
 
 def test_it_is_short_and_begins_with_what_matters() -> None:

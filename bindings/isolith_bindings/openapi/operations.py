@@ -215,15 +215,13 @@ def _read(reading: Reading, one: _Found, original: str, name: str, mended: list[
     answers = responses.read(one.node, reading.references, reading.family, produces, reading.schemas)
     accept, choose = responses.accepted(answers)
     made = _Arguments(found, content, accept if choose else ())
-    summary, description = one.node.text("summary"), one.node.text("description")
-    told_of = "\n\n".join(dict.fromkeys(part.strip() for part in (summary, description) if part.strip()))
     return Operation(
         id=original,
         name=name,
         method=one.method,
         path=one.path,
         servers=reading.addresses(one),
-        description=told_of[:MAX_DESCRIPTION],
+        description=_told(one.node.text("summary").strip(), one.node.text("description").strip(), name),
         tags=tuple(texts(told.get("tags"))),
         deprecated=told.get("deprecated") is True,
         parameters=made.parameters(),
@@ -238,6 +236,17 @@ def _read(reading: Reading, one: _Found, original: str, name: str, mended: list[
         where=one.node.where,
         query=template.query,
     )
+
+
+def _told(summary: str, description: str, name: str) -> str:
+    """Both, once each. A summary that is no more than the name, as FastAPI makes one, hides nothing that says more."""
+    if description and _folded(summary) in (_folded(name), _folded(name.rpartition(".")[2])):
+        summary = ""
+    return "\n\n".join(dict.fromkeys(part for part in (summary, description) if part))[:MAX_DESCRIPTION]
+
+
+def _folded(words: str) -> str:
+    return "".join(filter(str.isalnum, words.casefold()))
 
 
 def _content(reading: Reading, one: _Found, nodes: list[Node]) -> Content | None:

@@ -21,7 +21,7 @@ _MAX_NAMES = 400
 
 _WORK = """\
 Four tools stand for everything that is connected here. Work in this way:
-1. `search` finds what can be called, with signatures; `describe` says all of one.
+1. `search` finds what can be called, with signatures; `describe` with the detail `full` says all of one.
 2. `execute` runs one Python script that makes all the calls of the task: `await CONNECTOR.METHOD(NAME=VALUE)`. Loop, \
 filter and add up in the script; its last expression is the answer.
 3. An answer that says `paused` waits for a person: `resume` with its execution_id later. Do not run it again.
