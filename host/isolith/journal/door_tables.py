@@ -1,7 +1,7 @@
 """The tables of the front doors: what happened, as it is told; what was asked for under which key; who came when.
 
-Not chained: these are no record of what was done, which the tables of `schema` are; `tokens` and `cancellations` are
-among those. Why not, table by table, is in the host's README.
+Not chained row by row: these are no record of what was done, which the tables of `schema` are; `tokens` and
+`cancellations` are among those. Why not, table by table, is in the host's README.
 """
 
 from __future__ import annotations

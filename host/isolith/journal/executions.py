@@ -9,7 +9,7 @@ from sqlalchemy import and_, bindparam, func, or_, select
 
 from isolith.journal import calls, chain, leases, schema
 from isolith.journal.errors import UnknownEntry, WrongStatus
-from isolith.journal.events import tell
+from isolith.journal.events import tell, tell_end
 from isolith.journal.queries import Row, all_rows, one_row
 from isolith.journal.rows import execution_of, order_of
 from isolith.journal.statuses import FINAL, ExecutionStatus, RollbackStatus, executions_before
@@ -108,10 +108,12 @@ class Executions:
             if outcome is not None:
                 values["outcome"] = outcome
             _set(transaction, lease.execution_id, status, values, executions_before(status))
-            tell(transaction, lease.execution_id, "status" if status == "running" else "outcome", {"status": status})
             if status in FINAL:
                 calls.close(transaction, lease.execution_id)
-            if status != "running":
+            if status == "running":
+                tell(transaction, lease.execution_id, "status", {"status": status})
+            else:
+                tell_end(transaction, lease.execution_id, status)
                 _stand(transaction, lease.execution_id, status)
                 leases.let_go(transaction, head)
             return load(transaction.connection, lease.execution_id, transaction)
@@ -133,7 +135,7 @@ class Executions:
                 values["status"] = "rolled_back"
             _set(transaction, lease.execution_id, f"rollback {rollback}", values, executions_before("rolled_back"))
             if rollback == "done":
-                tell(transaction, lease.execution_id, "outcome", {"status": "rolled_back"})
+                tell_end(transaction, lease.execution_id, "rolled_back")
             if rollback != "under_way":
                 _stand(transaction, lease.execution_id, f"rollback {rollback}")
                 leases.let_go(transaction, head)

@@ -22,9 +22,11 @@ def all_rows(
     return [dict(zip(names, row, strict=True)) for row in found]
 
 
-def each_row(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[Row]:
+def each_row(
+    connection: Connection, query: Select[*tuple[Any, ...]], parameters: Mapping[str, object] | None = None
+) -> Iterator[Row]:
     """One after the other: for those that together may be large."""
-    found = connection.execute(query.execution_options(yield_per=50))
+    found = connection.execute(query.execution_options(yield_per=50), parameters)
     names = list(found.keys())
     for row in found:
         yield dict(zip(names, row, strict=True))

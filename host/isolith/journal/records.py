@@ -9,6 +9,7 @@ from sqlalchemy import select, union
 
 from isolith.journal import chain, schema
 from isolith.journal.errors import UnknownEntry
+from isolith.journal.events import compare_told
 from isolith.journal.executions import EXISTS, STANDS
 from isolith.journal.model import Finding, Head
 from isolith.journal.queries import Row, each_row, one_row
@@ -81,6 +82,7 @@ def _verify(connection: Connection, key: bytes | None, execution_id: str | None,
     checks = [own]
     for stream in streams:
         check = _walk(connection, key, stream, noted)
+        compare_told(connection, check)
         check.compare(_rows_of(connection, stream))
         _compare_status(connection, check)
         checks.append(check)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 from sqlalchemy import Connection, Table, select
-from tests.host.journal.support import LASTS, Clock, asked, engine_of
+from tests.host.journal.support import LASTS, Clock, asked, created, engine_of
 from tests.host.journal.test_records import CHAINED, filled
 
-from isolith.journal import Journal, schema
+from isolith.journal import Answer, Journal, schema
+from isolith.journal.door_tables import events
+from isolith.journal.events import Told
 from isolith.journal.executions import STANDS
 from isolith.journal.queries import Row, all_rows
 
@@ -104,6 +106,56 @@ async def test_it_is_found_in_every_table(
     assert (await journal.records.verify(heads=[kept])).findings
     if table in schema.OF_AN_EXECUTION or attack is not cut_off:
         assert (await journal.records.verify()).findings  # nor is a head needed that was kept elsewhere
+
+
+def told_otherwise(connection: Connection, seq: int) -> None:
+    connection.execute(events.update().where(events.c.seq == seq).values(body='{"message": "nothing was paid"}'))
+
+
+def told_no_more(connection: Connection, seq: int) -> None:
+    connection.execute(events.delete().where(events.c.seq == seq))
+
+
+def told_as_well(connection: Connection, seq: int) -> None:
+    """Another in its place, and all that follow one later."""
+    rows = [row for row in all_rows(connection, select(events)) if row["seq"] >= seq]
+    connection.execute(events.delete().where(events.c.seq >= seq))
+    connection.execute(events.insert(), [rows[0], *[{**row, "seq": row["seq"] + 1} for row in rows]])
+
+
+@pytest.mark.parametrize("attack", [told_otherwise, told_no_more, told_as_well], ids=lambda attack: attack.__name__)
+@pytest.mark.parametrize("seq", range(1, 8))
+async def test_what_was_told_by_a_pause_or_an_end_is_not_told_otherwise(
+    journal: Journal, url: str, clock: Clock, attack: Callable[[Connection, int], None], seq: int
+) -> None:
+    lease = await created(journal)
+    execution_id = lease.execution_id
+    await journal.events.append(execution_id, [Told("log", clock.now, '{"message": "a"}')], lease.fence)
+    call = await asked(journal, lease, 1)
+    await journal.executions.move(lease, "paused")
+    await journal.approvals.decide(Answer(execution_id, 1, call.digest, "approve", "bob"))
+    lease = await journal.leases.acquire(execution_id, "host/2", LASTS)
+    await journal.executions.move(lease, "running")
+    await journal.calls.begin(lease, 1)
+    await journal.calls.end(lease, 1, "completed", outcome="1")
+    await journal.events.append(execution_id, [Told("log", clock.now, '{"message": "b"}')], lease.fence)
+    await journal.executions.move(lease, "completed")
+    told = [event.name for event in await journal.events.after(execution_id, 0)]
+    assert told == ["status", "log", "outcome", "decided", "status", "log", "outcome"]
+    assert not (await journal.records.verify()).findings
+    with engine_of(url) as engine, engine.begin() as connection:
+        attack(connection, seq)
+    messages = [found.message for found in (await journal.records.verify()).findings]
+    more = attack is told_as_well  # where it copies the last of a part, that part is as it was
+    wrong = {"1 to 3": seq < 3 if more else seq <= 3, "4 to 7": seq < 7 if more else seq > 3}
+    assert messages == [f"events {part} are not as they were told" for part, is_so in wrong.items() if is_so]
+
+
+async def test_what_is_told_after_the_last_end_is_in_no_chain_yet(journal: Journal, clock: Clock) -> None:
+    lease = await created(journal)
+    await journal.executions.move(lease, "completed")
+    await journal.events.append(lease.execution_id, [Told("log", clock.now, "{}")], lease.fence)
+    assert not (await journal.records.verify()).findings
 
 
 def of_stream(connection: Connection, stream: str) -> dict[Table, list[Row]]:
