@@ -40,7 +40,8 @@ class OAuthClient:
     """OAuth 2.0 (RFC 6749): client credentials, or a refresh token where there is one. The token stays in memory.
 
     `token_url` is needed where the document names none, or names one on a host that the connector may not reach.
-    `scopes`: those of the operation where empty. `fields`: more that the token endpoint wants, such as `audience`.
+    `scopes`: where empty those of the operation, and of a refresh token all that it was granted. `fields`: more that
+    the token endpoint wants, such as `audience`.
     `client_in`: whether the client identifies itself in a header (`basic`) or in the form (`body`).
     """
 

@@ -52,12 +52,15 @@ class Tokens:
         url = client.token_url or (client.refresh_token and scheme.refresh_url) or scheme.token_url
         if not url:
             raise CallError("tool_unavailable", f"{scheme.name}: OAuthClient needs a token_url, the document has none")
-        key = (client, url, client.scopes or scopes)
+        # A refresh token has the scopes that it was given. To ask for fewer may cost the others for good: some servers
+        # give the next one no more than that, or end the access tokens that there are.
+        wanted = client.scopes or (scopes if client.refresh_token is None else ())
+        key = (client, url, wanted)
         async with self._locks.setdefault(key, asyncio.Lock()):
             token = self._kept.get(key)
             if token is None or token.text == refused or self._over(token):
                 self._kept.pop(key, None)
-                token = await self._ask(client, url, client.scopes or scopes)
+                token = await self._ask(client, url, wanted)
                 self._keep(key, token)
             return token.text
 

@@ -158,6 +158,22 @@ def test_a_token_that_is_always_refused_ends() -> None:
     assert len(issuer.asked) == 2
 
 
+def test_a_refresh_token_is_asked_for_all_that_it_was_granted() -> None:
+    """RFC 6749, 6: authlib's own example gives the next one no more than was asked for, and what then wants more fails."""
+    issuer = Issuer({"refresh_token": "canary-next-refresh", "expires_in": 3600})
+
+    async def main() -> None:
+        async with issuing(issuer) as (bench, egress):
+            auth = auth_of(bench, egress, OAuthClient("id", refresh_token=REFRESH))
+            for scope in ("read", "write"):
+                await send(plan_of(bench, scope), egress, auth, 10)
+            fewer = auth_of(bench, egress, OAuthClient("id", refresh_token=REFRESH, scopes=("read",)))
+            await send(plan_of(bench, "write"), egress, fewer, 10)
+
+    asyncio.run(main())
+    assert [form.get("scope") for form in map(issuer.form, range(len(issuer.asked)))] == [None, ["read"]]
+
+
 def test_a_refresh_token_that_rotates() -> None:
     issuer = Issuer({"refresh_token": "canary-rotated-refresh", "expires_in": 1})
 
