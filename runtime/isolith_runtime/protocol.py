@@ -6,6 +6,7 @@ codec, so a value can never look like a frame.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_FRAMES = 2_000
 """In a batch; a guest of ours writes when it has a thousand."""
-_LIGHT = 16 * 1024
+LIGHT = 16 * 1024
 """Bytes of a batch that is not worth weighing."""
 _MAX_NAME = 200
 _MAX_LINE = 10_000_000
@@ -37,9 +38,11 @@ class Call:
     arguments: dict[str, object]
     line: int | None
     size: int
-    """Bytes of the batch it came in: at least as large as its arguments."""
+    """Bytes of its arguments where that is `LIGHT` or more; else no less than these."""
     weight: int = 0
     """Its share of what that batch takes in the host's memory, where that is much."""
+    text: str = ""
+    """Its arguments as they cross, where that is much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +139,21 @@ def parse(batch: bytes) -> list[Frame]:
     if is_much:
         _refuse_too_much(frames)
     found = [_frame(item, len(batch)) for item in frames]
-    if len(batch) < _LIGHT:
+    if len(batch) < LIGHT:
         return found
     share = json_bounds.weight(batch) // len(found)
-    return [replace(frame, weight=share) if isinstance(frame, (Call, Emit)) else frame for frame in found]
+    return [_weighed(frame, share) for frame in found]
+
+
+def _weighed(frame: Frame, share: int) -> Frame:
+    """With what it takes. Arguments are written here, on the guest's time, and not where everybody waits for it."""
+    if not isinstance(frame, Call):
+        return replace(frame, weight=share) if isinstance(frame, Emit) else frame
+    try:
+        text = codec.dumps(frame.arguments)
+    except (codec.NoDataForm, codec.TooLarge):
+        return replace(frame, weight=share, size=sys.maxsize)
+    return replace(frame, weight=share, size=len(text.encode()), text=text)
 
 
 def _refuse_too_much(frames: list[object]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from isolith import Budgets, CodeMode
+from isolith import Budgets, CodeMode, Policy
 from isolith.durable import durable_runs
 from isolith.durable.history import load_history
 from isolith_bindings.errors import CallError
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from isolith_runtime.hibernation import Hibernation
 
 CALLS = ("get", "fail", "slow", "big", "pay", "pay_or_fail")
+SPARING = Policy.model_validate(
+    {"preset": "trusted", "rules": [{"action": "deny", "match": "tool.get", "where": {"n": 3}}]}
+)
+"""A call that is refused, with the arguments that it is refused for, is one of those that are met again."""
 PREFIX = """
 import asyncio, random, time, uuid
 log.info("begin")
@@ -85,7 +89,7 @@ class Tool(RecordingConnector):
 
 async def run(script: str, *, asks: bool, at_once: int) -> tuple[Outcome, list[tuple[str, object]], int]:
     tool, pauses = Tool(asks=asks), 0
-    async with CodeMode([tool], check="off") as code_mode:
+    async with CodeMode([tool], check="off", policy=SPARING) as code_mode:
         outcome = await code_mode.execute(script, budgets=Budgets(concurrent_calls_per_connector=at_once))
         while outcome.status == "paused":
             pauses += 1
@@ -101,6 +105,21 @@ def seen(outcome: Outcome) -> object:
     plain = [item for item in value if not isinstance(item, float)]
     calls = sorted((call.method, call.status, str(call.error and call.error.message)) for call in outcome.calls)
     return plain, [line.message for line in outcome.logs], calls
+
+
+MANY = "x" * 100_000
+"""More than the journal keeps of the arguments of a call that is not made."""
+
+
+@pytest.mark.parametrize("more", ["", f", more={MANY!r}"], ids=["few", "many"])
+def test_what_was_refused_is_refused_again(more: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journal had it without its arguments, by which it is met: the replay went another way."""
+    monkeypatch.setattr(durable_runs, "load_history", functools.partial(load_history, awake=True))
+    script = f"try:\n    tool.get(n=3{more})\nexcept ToolError as error:\n    kind = error.kind\n[kind, tool.pay(n=1)]"
+    outcome, made, pauses = asyncio.run(run(script, asks=True, at_once=1))
+    assert (outcome.value, outcome.error) == (["denied", ["pay", 1]], None)
+    assert [call.status for call in outcome.calls] == ["failed", "completed"]
+    assert (made, pauses) == ([("pay", 1)], 1)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
 from isolith.calling.waiting import edited, pending_call, put_down
-from isolith.run.artifacts import with_references
+from isolith.run.artifacts import with_artifacts
 from isolith_bindings.beside import beside_where_much
 from isolith_bindings.connector import Checks
 from isolith_bindings.errors import CallError
@@ -51,7 +51,7 @@ class Asker:
 
     async def ask(self, use: Use, decision: Decision) -> PendingCall | None:
         """Put the question; None where a grant answers it. Raises CallError for what could not be made anyway."""
-        given = self._given(use)
+        given = await self._given(use)
         await beside_where_much(given, lambda: _check(use, given))
         use.policy, use.on_rejection = decision.version, decision.on_rejection
         effect = await self._effect(use)
@@ -80,7 +80,7 @@ class Asker:
     async def _unfit(self, use: Use) -> CallError | None:
         """Why its method would refuse the arguments. A mask stands for what only the script knows: it is not judged."""
         try:
-            given = self._given(use)
+            given = await self._given(use)
             await beside_where_much(given, lambda: _check(use, given))
         except CallError as error:
             told = error.kind == "invalid_arguments" and MASK not in json.dumps(use.arguments, default=str)
@@ -93,9 +93,9 @@ class Asker:
         call = await self._recorder.put_off(use, reason, kept, datetime.now(UTC) + self._expiry)
         return question(use, call)
 
-    def _given(self, use: Use) -> dict[str, object]:
+    async def _given(self, use: Use) -> dict[str, object]:
         """Its arguments as connectors take them. Raises CallError for an artifact of another execution."""
-        return cast("dict[str, object]", with_references(use.arguments, self._artifacts))
+        return await with_artifacts(use.arguments, self._artifacts)
 
     async def _effect(self, use: Use) -> str | None:
         """What the method's `preview` says it would do. A preview that fails says so, and the person is asked."""
@@ -105,12 +105,12 @@ class Asker:
             return None
         try:
             if callable(preview):
-                given = self._given(use)
+                given = await self._given(use)
                 found = await beside_where_much(given, lambda: preview(**given))
                 found = await cast("Awaitable[object]", found) if inspect.isawaitable(found) else found
             else:
                 other = connector.methods[preview]
-                found = await connector.call(other, self._given(use), self._context(use))
+                found = await connector.call(other, await self._given(use), self._context(use))
         except Exception as error:  # noqa: BLE001 - the border to the connector's own code
             return f"its preview failed: {error}"[:_MAX_EFFECT]
         return None if found is None else str(found)[:_MAX_EFFECT]

@@ -16,20 +16,31 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE = 20_000
 _PREVIEW = 2000
+_MAX_ERROR = 256 * 1024
+"""Characters of a failure with its data, at most: of what a tool gives with it, a script and a journal take no more."""
 _MAX_IN_PLACE = 16 * _PREVIEW
 """Characters of what crosses in place of a result, at most: each of the preview may be six."""
 
 
 def outcome_text(use: Use, value: object, artifacts: ArtifactStore, limit: int | None) -> str:
-    """A result as it crosses. Past `limit` bytes it is kept as an artifact, which crosses in its place.
+    """A result as it crosses, or what crosses in its place. Raises CallError `invalid_result` as its two halves do."""
+    return kept_within(use, written(use, value), artifacts, limit)
 
-    Raises CallError `invalid_result` for what is no data, and for what is too much to keep.
-    """
+
+def written(use: Use, value: object) -> str:
+    """A result as text. Raises CallError `invalid_result` for what is no data. On any thread."""
     try:
-        text = codec.dumps(value)
+        return codec.dumps(value)
     except (codec.NoDataForm, codec.TooLarge, RecursionError) as error:
         what = str(error) or "it is too large"
         raise CallError("invalid_result", f"{use.path} answered what is no data: {what}") from error
+
+
+def kept_within(use: Use, text: str, artifacts: ArtifactStore, limit: int | None) -> str:
+    """A result as it crosses. Past `limit` bytes it is kept as an artifact, which crosses in its place.
+
+    Raises CallError `invalid_result` for what is too much to keep.
+    """
     use.result_bytes = len(text)
     use.kept_bytes = 0
     if limit is None or len(text) <= limit:
@@ -64,15 +75,19 @@ def error_text(use: Use, error: CallError, *, refused: bool = False) -> str:
         "message": plain(str(error)),
         "connector": connector,
         "method": method,
-        "hint": error.hint,
+        "hint": error.hint and plain(error.hint),
         "retriable": error.retriable,
         "exception": error.exception,
     }
     parts |= {"refused": True} if refused else {}
     try:
-        return codec.dumps({**parts, "data": error.data})
+        text = codec.dumps({**parts, "data": error.data})
     except (codec.NoDataForm, codec.TooLarge, RecursionError):
         return codec.dumps({**parts, "data": None})
+    if len(text) <= _MAX_ERROR:
+        return text
+    preview = codec.dumps(error.data)[:_PREVIEW]
+    return codec.dumps({**parts, "data": {"truncated": True, "preview": preview}})
 
 
 def plain(message: str) -> str:
@@ -87,7 +102,7 @@ def diagnostic_of(use: Use, error: CallError, error_id: str | None = None) -> Di
         kind=cast("Kind", error.kind),
         message=plain(str(error)),
         line=use.frame.line,
-        hint=error.hint,
+        hint=error.hint and plain(error.hint),
         tool=f"{connector}.{method}",
         retriable=error.retriable,
         error_id=error_id,

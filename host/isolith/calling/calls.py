@@ -11,7 +11,7 @@ import asyncio
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from isolith.calling.afterwards import Afterwards
 from isolith.calling.asking import Asker, question
@@ -22,7 +22,8 @@ from isolith.calling.call_frames import (
     error_frame,
     error_text,
     kept_in_place,
-    outcome_text,
+    kept_within,
+    written,
 )
 from isolith.calling.call_variants import of_page
 from isolith.calling.judging import Judge
@@ -36,7 +37,8 @@ from isolith.calling.waiting import edited
 from isolith.internal import internal_error
 from isolith.journal.errors import JournalError
 from isolith.run.allowance import Allowance
-from isolith.run.artifacts import ArtifactStore, with_references
+from isolith.run.artifacts import ArtifactStore, with_artifacts
+from isolith_bindings.beside import beside_where_much
 from isolith_bindings.connector import Suspended
 from isolith_bindings.errors import CallError
 from isolith_bindings.policy import Policy
@@ -147,6 +149,7 @@ class CallDesk:
             decision = self._judge.judge(use)
         except CallError as error:
             self._refused += 1
+            use.refused = True
             if self.recorder is None or self.recorder.meet(self, use):
                 self._refuse_call(use, error)
             return
@@ -280,7 +283,7 @@ class CallDesk:
 
     def _wait(self, use: Use, pending: PendingCall) -> None:
         use.status, use.pending, use.announced = "pending", pending, True
-        self.events.append("call_pending", **{**pending.model_dump(), "arguments": pending.arguments})
+        self.events.append("call_pending", **pending.model_dump(exclude={"arguments"}), arguments=pending.arguments)
         self.waits()
 
     def start_next(self) -> None:
@@ -323,7 +326,7 @@ class CallDesk:
     async def _perform(self, use: Use, progress: Callable[..., None]) -> object:
         if use.connector is None or use.method is None:
             return await self.services.call(use.frame.method, use.arguments)
-        arguments = cast("dict[str, object]", with_references(use.arguments, self.artifacts))
+        arguments = await with_artifacts(use.arguments, self.artifacts)
         if use.approved:
             self._judge.refuse_denied(use)
         given, cursor = of_page(arguments) if use.variant == "pages" else (arguments, None)
@@ -336,7 +339,12 @@ class CallDesk:
 
     async def _complete(self, use: Use, value: object) -> None:
         limit = None if use.frame.connector == HOST else self.budgets.result_bytes
-        text = outcome_text(use, value, self.artifacts, limit)
+        try:
+            text = await beside_where_much({"": value}, lambda: written(use, value))
+        except asyncio.CancelledError:
+            self._afterwards.came_late(use, value)
+            raise
+        text = kept_within(use, text, self.artifacts, limit)
         if self.recorder is not None:
             text = await self.recorder.completed(use, text)
             if not use.open:

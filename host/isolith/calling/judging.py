@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from isolith.calling.call_variants import of_page, resolve_call
 from isolith.calling.use import HOST, HOST_SHOWN
-from isolith.run.given import encoded_size
+from isolith.run.given import MOST_GIVEN, encoded_size
 from isolith_bindings.errors import CallError
 from isolith_bindings.policy import denied
+from isolith_runtime import protocol
 
 if TYPE_CHECKING:
     from isolith.budgets import Budgets
@@ -49,9 +50,9 @@ class Judge:
                 use.frame = frame = replace(frame, connector=use.connector.name)
                 self.allowance.admit(frame.connector)
         # What the host itself is given, an artifact, may be as large as a value.
-        limit = budgets.value_bytes if frame.connector == HOST else budgets.argument_bytes
-        # That of the whole batch, which is quick to know, is the most that its arguments can have.
-        size = encoded_size(frame.arguments) if frame.size > min(limit, self.allowance.argument_bytes) else 0
+        limit = budgets.value_bytes if frame.connector == HOST else min(budgets.argument_bytes, MOST_GIVEN)
+        # That of a small batch, which is quick to know, is the most that its arguments can have.
+        size = _size(frame) if frame.size > min(limit, self.allowance.argument_bytes) else 0
         if size > limit:
             message = f"the arguments of {frame.connector or HOST_SHOWN}.{frame.method} are larger than {limit:,} bytes"
             raise CallError("invalid_arguments", message, hint="send less at a time, or an artifact's handle")
@@ -96,3 +97,8 @@ class Judge:
             return None
         given, _ = of_page(arguments) if use.variant == "pages" else (arguments, None)
         return self.policy.decide(use.connector, use.method, given)
+
+
+def _size(frame: protocol.Call) -> int:
+    """Bytes of its arguments: measured already, where that takes time."""
+    return frame.size if frame.size >= protocol.LIGHT else encoded_size(frame.arguments)

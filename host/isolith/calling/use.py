@@ -68,6 +68,8 @@ class Use:
     approved: bool = False
     approver: str | None = None
     """The person who let it be made."""
+    refused: bool = False
+    """Whether it was answered at once, without being made."""
     made: bool = False
     """Whether its connector was asked."""
     on_rejection: OnRejection = "raise"

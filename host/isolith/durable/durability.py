@@ -15,6 +15,7 @@ from isolith.durable.record import CallRecorder, expired, rejected
 from isolith.journal import model
 from isolith.journal.errors import LeaseLost, WrongStatus
 from isolith.run import ending, gradual
+from isolith_bindings.beside import beside_where_much
 from isolith_bindings.errors import CallError
 from isolith_runtime import protocol
 from isolith_runtime.driver import State
@@ -200,7 +201,7 @@ class Durability:
         await self._keep_artifacts()
         kept = None if asleep is None else (asleep.to_bytes(), asleep.image)
         try:
-            await self._durable.ledger.rest(self._inputs, outcome.to_json_text(), _spent(outcome), kept)
+            await self._durable.ledger.rest(self._inputs, await _text_of(outcome), _spent(outcome), kept)
         except WrongStatus:
             return True
         finally:
@@ -230,7 +231,7 @@ class Durability:
                 return outcome
             await self._durable.ledger.create(self._new(outcome.execution_id, begun=False))  # it was refused
         await self._keep_artifacts()
-        await self._durable.ledger.end(self._inputs, outcome.status, outcome.to_json_text(), _spent(outcome))
+        await self._durable.ledger.end(self._inputs, outcome.status, await _text_of(outcome), _spent(outcome))
         return outcome
 
     async def _known(self) -> bool:
@@ -267,6 +268,12 @@ _MAX_REFUSED = 256 * 1024
 """Characters of a script that was refused, which may have been for its size."""
 
 _SHOWN = {"completed", "failed", "cancelled", "rejected"}
+
+
+async def _text_of(outcome: Outcome) -> str:
+    """As JSON; written off the event loop where it holds much: a whole value, or the arguments of calls that wait."""
+    much = {"value": outcome.value, "pending": [call.arguments for call in outcome.pending]}
+    return await beside_where_much(much, outcome.to_json_text)
 
 
 def _spent(outcome: Outcome) -> str:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import collections
+import hashlib
 from typing import TYPE_CHECKING
 
 from isolith.calling import call_frames
+from isolith.calling.use import HOST
 from isolith.calling.waiting import take_up
 from isolith.durable.ledger import Asked
 from isolith.durable.replay import Entry, Replay
 from isolith.journal.digests import digest_of_call
 from isolith.journal.model import AskedBy, NewCall
+from isolith.run.given import MOST_GIVEN
 from isolith_bindings.errors import CallError
 from isolith_bindings.schema.quoting import one_line
 from isolith_runtime.guest import codec
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
     from datetime import datetime
 
     from isolith.calling.calls import CallDesk
@@ -194,9 +197,9 @@ class CallRecorder:
         use.journalled = False
         await self.ledger.ended(use.entry, "failed", error=error)
 
-    async def refused(self, use: Use, error: str) -> None:
-        """It was not made."""
-        await self.ledger.refused(self._new(use), error)
+    def refused(self, use: Use, error: str) -> Coroutine[object, object, None]:
+        """It was not made. What it was is read at once, for nobody else needs its arguments any more."""
+        return self.ledger.refused(self._new(use), error)
 
     async def cancelled(self, use: Use) -> None:
         """The script, or whoever ended the run, gave it up."""
@@ -221,7 +224,7 @@ class CallRecorder:
             number=use.entry,
             connector=use.names[0],
             method=use.method_used,
-            arguments=codec.dumps(use.frame.arguments),
+            arguments=_arguments(use),
             occurrence=occurrence,
             pass_number=self.ledger.pass_number,
             line=use.frame.line,
@@ -239,7 +242,22 @@ class CallRecorder:
         use.enter(entry, key)
 
     def _digest(self, use: Use) -> str:
-        return digest_of_call(use.names[0], use.method_used, codec.dumps(use.frame.arguments))
+        return digest_of_call(use.names[0], use.method_used, _arguments(use))
+
+
+def _arguments(use: Use) -> str:
+    """As the journal keeps them. What an artifact is made of, it has as the artifact; what is refused, nobody sends."""
+    text = use.frame.text or codec.dumps(use.frame.arguments)
+    most = _MOST_OF_REFUSED if use.refused else _MOST_OF_HOST if use.frame.connector == HOST else MOST_GIVEN
+    if len(text) <= most:
+        return text
+    return codec.dumps({"left_out": len(text), "sha256": hashlib.sha256(text.encode()).hexdigest()})
+
+
+_MOST_OF_REFUSED = 64 * 1024
+"""Characters. A script is refused a thousand calls, of twenty megabytes if it likes."""
+_MOST_OF_HOST = 2 * 1024 * 1024
+"""Characters. As much of it was kept in full at all times: what was recorded then is found by the same digest."""
 
 
 async def _nothing() -> None:

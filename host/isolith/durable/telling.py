@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from isolith.journal.errors import JournalError
 from isolith.json_form import to_json_text
+from isolith_bindings.beside import beside_where_much
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,7 +27,7 @@ class Teller:
 
     def __init__(self, append: Callable[[list[Told]], Awaitable[object]]) -> None:
         self._append = append
-        self._told: list[Told] = []
+        self._told: list[tuple[str, float, dict[str, object]]] = []
         self._begun = False
         self._timer: asyncio.TimerHandle | None = None
         self._writing: asyncio.Task[None] | None = None
@@ -35,11 +36,9 @@ class Teller:
 
     def tell(self, name: str, at: float, parts: dict[str, object]) -> None:
         """One event, at seconds since the epoch."""
-        from isolith.journal.events import Told  # noqa: PLC0415 - loads the database toolkit
-
         if name in _OF_THE_MOVE or self.replaying():
             return
-        self._told.append(Told(name, datetime.fromtimestamp(at, UTC), to_json_text(parts)))
+        self._told.append((name, at, parts))
         self._soon()
 
     def begin(self) -> None:
@@ -57,7 +56,7 @@ class Teller:
             await asyncio.wait([self._writing])
         if self._begun and self._told:
             told, self._told = self._told, []
-            await self._append(told)
+            await self._append(await _as_text(told))
 
     def _soon(self) -> None:
         if self._begun and self._timer is None:
@@ -71,7 +70,17 @@ class Teller:
         else:
             self._soon()
 
-    async def _written(self, told: list[Told]) -> None:
+    async def _written(self, told: list[tuple[str, float, dict[str, object]]]) -> None:
         """What cannot be written is lost to followers alone: the writes of the run itself say what is wrong."""
         with contextlib.suppress(JournalError):
-            await self._append(told)
+            await self._append(await _as_text(told))
+
+
+async def _as_text(told: list[tuple[str, float, dict[str, object]]]) -> list[Told]:
+    """As the journal keeps them; off the event loop where that is much, such as the arguments of calls that wait."""
+    from isolith.journal.events import Told  # noqa: PLC0415 - loads the database toolkit
+
+    def write() -> list[Told]:
+        return [Told(name, datetime.fromtimestamp(at, UTC), to_json_text(parts)) for name, at, parts in told]
+
+    return await beside_where_much({"": [parts for _, _, parts in told]}, write)

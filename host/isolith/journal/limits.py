@@ -28,8 +28,11 @@ class Caps:
     """Bytes of UTF-8 or content that one field may hold. What is larger is refused, never cut."""
 
     text: int = 2 * 1024 * 1024
-    """Arguments, input, script, error, log line, reason."""
-    outcome: int = 24 * 1024 * 1024
+    """Script, error, log line, reason."""
+    given: int = 24 * 1024 * 1024
+    """Arguments, input: more than a run may be given, or give in one call (`isolith.run.given.MOST_GIVEN`)."""
+    outcome: int = 192 * 1024 * 1024
+    """Of a call, or of an execution with the arguments of all its calls that wait for people."""
     inline: int = 64 * 1024
     """Outcomes past it are kept beside the calls, so that a list of calls stays small."""
     artifact: int = 256 * 1024 * 1024

@@ -240,13 +240,19 @@ class Transaction:
         for name, value in row.items():
             if isinstance(value, str):
                 text = row[name] = self.stored(value) if name in secret else _storable(value)
-                limit = self.settings.caps.outcome if name in _LARGE else self.settings.caps.text
+                limit = _cap(self.settings.caps, name)
                 if len(text) > limit // 4 and len(text.encode(errors="replace")) > limit:
                     raise TooLarge(f"the {name} is larger than the {limit:,} bytes that the journal takes")
         return row
 
 
-_LARGE = {"outcome", "late"}
+_OUTCOMES = {"outcome", "late", "question"}
+"""The last holds the arguments of its call once more."""
+_GIVEN = {"arguments", "edited_arguments", "input"}
+
+
+def _cap(caps: Caps, name: str) -> int:
+    return caps.outcome if name in _OUTCOMES else caps.given if name in _GIVEN else caps.text
 
 
 def key_of(table: Table, row: Row) -> chain.RowKey:

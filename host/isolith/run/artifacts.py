@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from isolith.outcome import ArtifactRecord
+from isolith_bindings.beside import beside_where_much
 from isolith_bindings.connector import ArtifactRef
 from isolith_bindings.errors import CallError
 from isolith_bindings.files import ByteFile, Stored
 from isolith_runtime.guest.artifact import Artifact as Handle
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MAX_BYTES = 64 * 1024 * 1024
 """How many bytes one execution may keep in memory, in all."""
@@ -117,6 +121,12 @@ class CallArtifacts:
         """The bytes behind a reference. Raises CallError for one of another execution."""
         self.store.known(ref.handle)
         return self.store.read(ref.handle)
+
+
+async def with_artifacts(arguments: Mapping[str, object], store: ArtifactStore) -> dict[str, object]:
+    """Arguments as connectors take them; off the event loop where they are many. Raises CallError as below."""
+    found = await beside_where_much(arguments, lambda: with_references(arguments, store))
+    return cast("dict[str, object]", found)
 
 
 def with_references(value: object, store: ArtifactStore) -> object:

@@ -7,6 +7,9 @@ import sys
 from isolith.outcome import Diagnostic
 from isolith_runtime.guest import codec
 
+MOST_GIVEN = 20 * 1024 * 1024
+"""Bytes of an input, or of the arguments of a call, whatever its budget: a journal takes no more."""
+
 
 class Unfit(Exception):
     """No run can begin with what was given."""
@@ -23,9 +26,9 @@ def size_of(given: object, max_bytes: int) -> int:
     except (codec.NoDataForm, codec.TooLarge, RecursionError) as error:
         reason = str(error).replace("the value at $", "`input`") or "`input` has too many items"
         raise Unfit(reason, "give data: dicts, lists, text, numbers") from error
-    if size > max_bytes:
-        limit = f"{max_bytes:,}"
-        raise Unfit(f"the input is {size:,} bytes; `input_bytes` is {limit}", "hand over less, or a connector")
+    if size > min(max_bytes, MOST_GIVEN):
+        limit = f"`input_bytes` is {min(max_bytes, MOST_GIVEN):,}"
+        raise Unfit(f"the input is {size:,} bytes; {limit}", "hand over less, or a connector")
     return size
 
 
