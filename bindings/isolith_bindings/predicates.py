@@ -125,7 +125,7 @@ def find(arguments: Mapping[str, object], path: str, parameters: Mapping[str, ob
     The first part is found by every spelling that a script may use. Where it is not given, the default that
     `parameters`, a JSON Schema, declares for it stands in. ABSENT where there is nothing; UNCLEAR where two are given.
     """
-    first, *rest = _parts(path)
+    first, *rest = parts_of(path)
     value = _spelt(arguments, first)
     given = value is not ABSENT
     if not given:
@@ -137,7 +137,8 @@ def find(arguments: Mapping[str, object], path: str, parameters: Mapping[str, ob
     return value, given
 
 
-def _parts(path: str) -> list[str]:
+def parts_of(path: str) -> list[str]:
+    """The steps of a path: `filter.owner`, or as a JSON pointer `/a.b/c`. The first names an argument."""
     if not path.startswith("/"):
         return path.split(".")
     return [part.replace("~1", "/").replace("~0", "~") for part in path[1:].split("/")]
