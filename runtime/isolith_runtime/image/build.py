@@ -7,18 +7,18 @@ memory then holds none of the compiler's litter.
 from __future__ import annotations
 
 import hashlib
-import json
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import wasmtime
 
-from isolith_runtime.errors import ImageBuildError
+from isolith_runtime.image import gaps
 from isolith_runtime.image.boot import BootedGuest
 from isolith_runtime.image.library import IMPORTED_AHEAD, archive, guest_sources, merge, time_zones
 from isolith_runtime.image.prepare import STATE_GLOBALS, prepare, snapshot
 from isolith_runtime.image.progress import Progress, Stage
+from isolith_runtime.image.rehearsal import ENTRY, NOTHING, rehearse, rehearse_all
 
 if TYPE_CHECKING:
     from isolith_runtime.image.distribution import Distribution
@@ -31,16 +31,6 @@ _IMMORTAL = 5 << 28
 _MOST_REFERENCES = 1 << 20
 """More than any object has, and less than any heap address: what a freed block begins with is not a count."""
 _C_STACK = 2 * 1024 * 1024
-_ENTRY = "PyObject_CallNoArgs"
-
-_REHEARSALS = (
-    "1 + 1",
-    "import asyncio\nasync def f():\n  await asyncio.sleep(0)\n  return 1\nprint('x')\nawait asyncio.gather(f(), f())",
-    "def f(n):\n    return {'a': n, 'b': [str(n)]}\nx = [f(n) for n in range(20)]\nlog.info('a', b=1)\nx",
-    "1/0",
-    "import json, re, datetime\njson.loads(json.dumps({'a': [1, 2.5, None]}))\nreturn re.sub('a', 'b', 'aaa')",
-    "t = 0\nfor i in range(500):\n    t += i\nt",
-)
 
 
 @dataclass(frozen=True)
@@ -92,13 +82,13 @@ def _take_snapshot(guest: BootedGuest, prepared: bytes) -> BuiltSnapshot:
     )
     guest.bound_c_stack(_C_STACK)
     step = guest.attribute("isolith_runtime.guest.bootstrap", "step")
-    for script in _REHEARSALS:
-        _rehearse(guest, step, script)
+    rehearse_all(guest, step)
     guest.kernel.sent.clear()
     guest.run("from isolith_runtime.guest import bootstrap\nbootstrap.forget_runs()")  # `__main__` was each rehearsal's
     _immortalise(guest, b"".join(guest.kernel.sent))
+    gaps.fill(guest)
     memory, state = guest.contents(), guest.state()
-    _rehearse(guest, step, _REHEARSALS[0])
+    rehearse(guest, step, NOTHING)
     meta: dict[str, object] = {
         "step": step,
         "runtime": guest.address("_PyRuntime"),
@@ -106,7 +96,7 @@ def _take_snapshot(guest: BootedGuest, prepared: bytes) -> BuiltSnapshot:
         "warm_pages": _differing_pages(memory, guest.contents()),
         "state": state,
     }
-    wasm = snapshot(prepared, memory, state, {"memory", _ENTRY, *STATE_GLOBALS})
+    wasm = snapshot(prepared, memory, state, {"memory", ENTRY, *STATE_GLOBALS})
     return BuiltSnapshot(wasm, {**meta, "digest": hashlib.sha256(wasm).hexdigest()})
 
 
@@ -118,31 +108,6 @@ def _immortalise(guest: BootedGuest, addresses: bytes) -> None:
         if 0 < count < _MOST_REFERENCES:
             struct.pack_into("<i", memory, address, _IMMORTAL)
     guest.kernel.write(0, bytes(memory))
-
-
-def _rehearse(guest: BootedGuest, step: int, script: str) -> None:
-    """Run a script as the host will, so that the caches of the interpreter are in the snapshot."""
-    start: dict[str, object] = {
-        "source": script,
-        "input": None,
-        "connectors": {"demo": {"methods": "method"}},
-        "snippets": [],
-        "limits": {"calls": 1, "wall_s": 1},
-        "seed": 0,
-        "log_bytes": 1000,
-        "emit_events": 10,
-        "value_bytes": 10_000,
-    }
-    batches: list[list[object]] = [[["start", start]], [], []]
-    for batch in batches:
-        guest.kernel.sent.clear()
-        guest.kernel.receive(json.dumps(batch).encode())
-        if not guest.call(_ENTRY, step):
-            guest.call("PyErr_Print")
-            raise ImageBuildError(f"a rehearsal failed:\n{guest.output.getvalue()}")
-        if any(b'["result"' in sent or b'["failure"' in sent for sent in guest.kernel.sent):
-            return
-    raise ImageBuildError(f"a rehearsal did not end: {script!r}: {guest.kernel.sent!r}")
 
 
 def _differing_pages(before: bytes, after: bytes) -> list[int]:
