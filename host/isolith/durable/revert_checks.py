@@ -7,6 +7,7 @@ wrong with that is told to the log once, since runs that need none of it go on.
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from isolith.durable.reverts import Revert, reverts_of
@@ -14,7 +15,9 @@ from isolith.errors import UsageError
 from isolith_bindings.availability import why_absent
 from isolith_bindings.errors import CallError
 from isolith_bindings.hooks import missing_for
-from isolith_bindings.rendering import no_argument
+from isolith_bindings.names import did_you_mean
+from isolith_bindings.rendering import no_argument, one_of
+from isolith_bindings.schema.astray import astray
 from isolith_bindings.schema.listed import listed_names
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ class DeclaredReverts:
 
     def look(self) -> None:
         """Tell the log of what turned out to be wrong since. On any thread."""
-        for problem in (*self.problems(), *self._unconnected()):
+        for problem in (*self.problems(), *self._unconnected(), *self._lost()):
             if problem not in self._told:
                 self._told.add(problem)
                 _log.warning("%s", problem)
@@ -59,6 +62,14 @@ class DeclaredReverts:
             connector = name.partition(".")[0]
             if connector not in self._catalog.connectors:
                 yield f'reverts: "{name}": no connector is called `{connector}`, and nothing that it did can be undone'
+
+    def _lost(self) -> Iterator[str]:
+        """Paths into a result that lead nowhere in what is declared: told, and not refused, for others may be given."""
+        for name, revert in self.reverts.items():
+            with suppress(CallError):
+                undone = _method(self._catalog, name)
+                for told in _nowhere(undone, revert) if undone is not None else ():
+                    yield f'reverts: "{name}" is to be undone by "{revert.method}": {told}'
 
 
 def _problem(catalog: Catalog, name: str, revert: Revert) -> str | None:
@@ -118,6 +129,17 @@ def _astray(text: str, undone: Method, names: Sequence[str] | None) -> Iterator[
         yield f"`{text}` is neither `$arguments...` nor `$result...`; {written}"
     elif first == "arguments" and path and names is not None and path.partition(".")[0] not in names:
         yield f"`{text}`: {no_argument(undone.name, path.partition('.')[0], names)}"
+
+
+def _nowhere(undone: Method, revert: Revert) -> Iterator[str]:
+    """Each `$result.PATH` that leads nowhere in the result that a method declares."""
+    returns = undone.returns
+    for text in _references(revert.arguments) if returns else ():
+        first, *path = text[1:].split(".")
+        found = astray(returns, path, returns) if first == "result" and returns else None
+        if found is not None:
+            close = did_you_mean(found.part, found.known) or f"there are: {one_of(found.known) or 'none'}"
+            yield f"`{text}`: what {undone.name} gives has no `{found.part}`; {close}"
 
 
 def _references(value: object) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,24 @@ from isolith_bindings.mcp.descriptions import StdioServer
 SERVER = str(Path(__file__).parents[3] / "fixtures" / "mcp" / "changed_server.py")
 
 
+@dataclass
+class Book:
+    """What is kept."""
+
+    id: int
+    title: str
+
+
 @connector("files")
 class Files:
+    async def keep(self, title: str) -> Book:
+        """Keep one."""
+        return Book(1, title)
+
+    async def keep_all(self, titles: list[str]) -> list[Book] | None:
+        """Keep several."""
+        return [Book(1, title) for title in titles]
+
     async def add(self, name: str, text: str = "") -> int:
         """Make one."""
         return len(name + text)
@@ -86,3 +103,26 @@ async def test_what_is_not_connected_any_more_is_told_and_not_refused(caplog: py
     assert caplog.messages == [
         'reverts: "gone.add": no connector is called `gone`, and nothing that it did can be undone'
     ]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("undone", "path", "told"),
+    [
+        ("keep", "$result.idd", "what keep gives has no `idd`; did you mean `id`?"),
+        ("keep_all", "$result.0.idd", "what keep_all gives has no `idd`; did you mean `id`?"),
+        ("keep", "$result.id", None),
+        ("keep_all", "$result.0.id", None),
+        ("keep", "$result.shelf", None),  # it may be given, and is not like what is declared
+        ("add", "$result.id", None),  # an integer: what it gives is not checked
+    ],
+)
+async def test_a_path_into_a_result_that_leads_nowhere_is_told(
+    caplog: pytest.LogCaptureFixture, undone: str, path: str, told: str | None
+) -> None:
+    """It used to be found by the rollback."""
+    with caplog.at_level(logging.WARNING, "isolith"):
+        async with CodeMode([Files], reverts={f"files.{undone}": by("files.close", ident=path)}):
+            pass
+    begin = f'reverts: "files.{undone}" is to be undone by "files.close": `{path}`: '
+    assert caplog.messages == ([] if told is None else [begin + told])
