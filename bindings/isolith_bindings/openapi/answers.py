@@ -15,7 +15,7 @@ from isolith_bindings.openapi.partition import filename
 from isolith_bindings.openapi.parts import is_binary
 from isolith_bindings.openapi.plan import IDEMPOTENT
 from isolith_bindings.openapi.received import kept
-from isolith_bindings.openapi.responses import match
+from isolith_bindings.openapi.responses import match, successful
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -149,7 +149,8 @@ async def check(operation: Operation, response: Response, value: object, checker
 async def doubt(operation: Operation, response: Response, value: object, checker: Checker) -> str | None:
     """What `check` would refuse, of an answer that is believed all the same; None where it is as was promised.
 
-    JSON by another name (`application/hal+json`) is what was promised, as long as its schema fits.
+    JSON by another name (`application/hal+json`) is what was promised, as long as its schema fits, and another status
+    where the document has no content for any.
     """
     if response.file is not None:
         return None
@@ -164,6 +165,8 @@ def _broken_promise(
     if answer is None:
         if any(item.status.startswith("3") for item in operation.answers):
             return None  # it was redirected, to what may answer as it likes
+        if alike and not any(item.media for item in successful(operation.answers)):
+            return None  # nothing was promised but a status
         known = ", ".join(item.status for item in operation.answers) or "none"
         return f"status {response.status} is not in the document, which has {known}"
     if operation.method == "HEAD" or response.status in EMPTY_STATUSES or not answer.media:

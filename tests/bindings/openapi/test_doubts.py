@@ -54,6 +54,15 @@ def test_what_was_not_promised_is_believed_and_told(reply: Reply, value: object,
     assert (found, client.doubts) == (value, told)
 
 
+@pytest.mark.parametrize("responses", [{"404": {"description": "not there"}}, OK])
+def test_a_document_without_content_promises_none(responses: dict[str, object]) -> None:
+    """Many frameworks describe no success, or none with what they answer."""
+    found, client = answered(get(responses=responses), Reply.of([1], 201))
+    assert (found, client.doubts) == ([1], [])
+    with pytest.raises(CallError, match="status 201 is not in the document"):
+        answered(get(responses=responses), Reply.of([1], 201), strict_responses=True)
+
+
 def test_a_long_answer_is_looked_at_as_far_as_a_bound_and_to_its_end_where_it_is_to_be_strict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
