@@ -163,12 +163,7 @@ def _broken_promise(
     """What is not as the document has it, and where it has that. Reading a large schema, once, takes a while."""
     answer = match(operation.answers, response.status)
     if answer is None:
-        if any(item.status.startswith("3") for item in operation.answers):
-            return None  # it was redirected, to what may answer as it likes
-        if alike and not any(item.media for item in successful(operation.answers)):
-            return None  # nothing was promised but a status
-        known = ", ".join(item.status for item in operation.answers) or "none"
-        return f"status {response.status} is not in the document, which has {known}"
+        return _unknown_status(operation, response.status, alike=alike)
     if operation.method == "HEAD" or response.status in EMPTY_STATUSES or not answer.media:
         return None
     told = response.header("content-type") or ""
@@ -183,6 +178,15 @@ def _broken_promise(
         return None
     problems = checker.problems_of(operation, answer.status, media.type, value)
     return f"{'; '.join(problems[:5])} ({answer.where})" if problems else None
+
+
+def _unknown_status(operation: Operation, status: int, *, alike: bool) -> str | None:
+    if any(item.status.startswith("3") for item in operation.answers):
+        return None  # it was redirected, to what may answer as it likes
+    if alike and not any(item.media for item in successful(operation.answers)):
+        return None  # nothing was promised but a status
+    known = ", ".join(item.status for item in operation.answers) or "none"
+    return f"status {status} is not in the document, which has {known}"
 
 
 def documented(media: tuple[Media, ...], told: str) -> Media | None:
