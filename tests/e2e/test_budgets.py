@@ -207,6 +207,19 @@ async def test_emitted_events(code_mode: CodeMode) -> None:
     assert (below[0], below[1].truncated) == (["emit"] * 3 + ["outcome"], False)
     assert above[0] == ["emit", "emit", "emit", "truncated", "outcome"]
     assert (above[1].value, above[1].truncated) == ("done", True)
+    assert [line.message for line in below[1].logs] == ["emit"] * 3
+    why = "emit… (what is emitted from here on is dropped: more than 3 events emitted: `emit_events`)"
+    assert [line.message for line in above[1].logs] == ["emit"] * 3 + [why]
+
+
+async def test_bytes_that_are_emitted(code_mode: CodeMode) -> None:
+    async def emitted(size: int) -> list[str]:
+        script = f"emit('x' * 500)\nemit('x' * {size})\nemit(1)"
+        return [line.message for line in (await code_mode.execute(script, budgets=Budgets(value_bytes=1000))).logs]
+
+    why = "emit… (what is emitted from here on is dropped: more than 1,000 bytes emitted: `value_bytes`)"
+    assert await emitted(400) == ["emit"] * 3
+    assert await emitted(600) == ["emit", why]
 
 
 async def test_bytes_of_the_value(code_mode: CodeMode) -> None:

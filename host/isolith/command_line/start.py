@@ -22,7 +22,13 @@ def main() -> None:
         import_module("isolith.run.type_checker").get_ready("auto")
     # The memory of a process ends with it: to look through all of it for cycles once more is a tenth of a short run.
     atexit.register(gc.freeze)
-    import_module("isolith.command_line.cli").main()
+    try:
+        run = import_module("isolith.command_line.cli").main
+    except KeyboardInterrupt:
+        # Ctrl-C before there is a command to end: what was being imported is nobody's business.
+        sys.stderr.write("isolith: interrupted\n")
+        sys.exit(1)
+    run()
 
 
 def will_check(arguments: Sequence[str]) -> bool:

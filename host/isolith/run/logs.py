@@ -26,7 +26,7 @@ class LogKeeper:
     def __init__(self, log_bytes: int) -> None:
         self._left = self._left_to_emit = log_bytes
         self._lines_cut = f"… (logs are cut at {log_bytes:,} bytes: `log_bytes`, and at {MAX_LINES:,} lines)"
-        self._emits_cut = f"{_EMITTED}… (what is emitted is kept up to {log_bytes:,} bytes: `log_bytes`)"
+        self._emits_cut = f"{_CUT} is kept up to {log_bytes:,} bytes: `log_bytes`)"
         self.records: list[LogRecord] = []
         self.bytes = 0
         self.truncated = False
@@ -35,7 +35,7 @@ class LogKeeper:
         """Lines that were kept before this pass; their bytes count. `truncated`: where one says it, all after it go."""
         for record in records:
             self.records.append(record)
-            if truncated and record.message == self._emits_cut:
+            if truncated and record.message.startswith(_CUT):
                 self._left_to_emit = -1
             elif _is_emitted(record):
                 self._left_to_emit = max(self._left_to_emit - encoded_size(record.attrs["value"]), 0)
@@ -76,6 +76,12 @@ class LogKeeper:
         self._append("info", _EMITTED, {"value": value})
         return True
 
+    def end_emitted(self, why: str) -> None:
+        """No more is passed on, and why: a line says so, once."""
+        if self._left_to_emit >= 0:
+            self._left_to_emit = -1
+            self._append("info", f"{_CUT} from here on is dropped: {why})", {})
+
     def _append(self, level: str, message: str, attrs: dict[str, object]) -> LogRecord:
         at, seq = datetime.now(UTC), len(self.records) + 1
         record = LogRecord(level=level, message=message, attrs=attrs, at=at, seq=seq)  # type: ignore[arg-type]
@@ -84,6 +90,7 @@ class LogKeeper:
 
 
 _EMITTED = "emit"
+_CUT = f"{_EMITTED}… (what is emitted"
 
 
 def _is_emitted(record: LogRecord) -> bool:

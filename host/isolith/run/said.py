@@ -74,6 +74,8 @@ class Said:
             if self._emit("emit", frame.size, value=frame.value):
                 size = max(frame.size, frame.weight // _WEIGHT_OF_A_BYTE)
                 self._cut |= not self._logs.take_emitted(frame.value, size)
+            else:
+                self._logs.end_emitted(self._too_much())
         elif isinstance(frame, protocol.Progress):
             text = frame.text and frame.text[:_MAX_PROGRESS_TEXT]
             self._emit("progress", 0, done=frame.done, total=frame.total, text=text)
@@ -92,12 +94,16 @@ class Said:
         much = max(self._emitted_bytes, self._emitted_weight // _WEIGHT_OF_A_BYTE)
         if self._emits_left < 0 or much > self._budgets.value_bytes:
             if not self._cut:
-                limit = self._budgets.emit_events
-                self._events.append("truncated", message=f"more than {limit:,} events emitted: `emit_events`")
+                self._events.append("truncated", message=self._too_much())
             self._cut = True
             return False
         self._events.append(name, **parts)
         return True
+
+    def _too_much(self) -> str:
+        if self._emits_left < 0:
+            return f"more than {self._budgets.emit_events:,} events emitted: `emit_events`"
+        return f"more than {self._budgets.value_bytes:,} bytes emitted: `value_bytes`"
 
     def _warn(self, frame: protocol.Warn) -> None:
         if len(self.warnings) < _MAX_WARNINGS:

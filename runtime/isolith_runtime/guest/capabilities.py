@@ -24,7 +24,7 @@ class Method:
         method = names.asked(name)
         if method is None:
             raise unknown(connector, name, names)
-        return caller.call(connector, method, _one_mapping(f"{connector}.{method}", arguments, named))
+        return caller.call(connector, method, one_mapping(f"{connector}.{method}", arguments, named))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -58,7 +58,7 @@ def _raw(caller: Caller, connector: str, method: str) -> Callable[..., object]:
     """The method as the other side answers it."""
 
     def raw(*arguments: object, **named: object) -> object:
-        return caller.call(connector, f"{method}.raw", _one_mapping(f"{connector}.{method}", arguments, named))
+        return caller.call(connector, f"{method}.raw", one_mapping(f"{connector}.{method}", arguments, named))
 
     return raw
 
@@ -67,7 +67,7 @@ def _pages(caller: Caller, connector: str, method: str) -> Callable[..., Pages]:
     """The items of all pages of the method."""
 
     def pages(*arguments: object, **named: object) -> Pages:
-        return Pages(caller, (connector, method), _one_mapping(f"{connector}.{method}", arguments, named))
+        return Pages(caller, (connector, method), one_mapping(f"{connector}.{method}", arguments, named))
 
     return pages
 
@@ -206,7 +206,7 @@ def unknown(connector: str, name: str, names: Names, *, imported: bool = False) 
     )
 
 
-def _one_mapping(tool: str, arguments: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
+def one_mapping(tool: str, arguments: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
     if not arguments:
         return named
     [first, *more] = arguments

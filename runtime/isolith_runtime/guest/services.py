@@ -6,6 +6,7 @@ from typing import Any
 
 from isolith_runtime.guest.artifact import Artifact, read_with
 from isolith_runtime.guest.calls import Caller
+from isolith_runtime.guest.capabilities import one_mapping
 from isolith_runtime.guest.hints_of_types import EVERYWHERE, signature
 from isolith_runtime.guest.output import Output
 from isolith_runtime.guest.toolerror import InvalidArguments, UnknownTool
@@ -59,7 +60,11 @@ class Snippets:
             raise UnknownTool(
                 f"there is no snippet {name!r}", connector="snippets", method=name, kind="unknown_tool", hint=hint
             )
-        return lambda **named: self._caller.call("snippets", name, named)
+
+        def snippet(*arguments: object, **named: object) -> object:
+            return self._caller.call("snippets", name, one_mapping(f"snippets.{name}", arguments, named))
+
+        return snippet
 
     def __dir__(self) -> list[str]:
         return list(self._names)

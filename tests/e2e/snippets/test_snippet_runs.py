@@ -40,6 +40,17 @@ async def test_a_run_stays_at_its_version(code_mode: CodeMode, done: Done) -> No
     assert '+{"team": input["team"], "total": -total}' in await code_mode.snippets.diff("weekly_report", 2)
 
 
+async def test_it_takes_keyword_arguments_or_one_dict_as_a_method_does(code_mode: CodeMode) -> None:
+    await approved(code_mode)
+    by_name = await code_mode.execute("await snippets.weekly_report(team='abc')")
+    by_dict = await code_mode.execute("await snippets.weekly_report({'team': 'abc'})")
+    assert (by_dict.error, by_dict.value) == (None, by_name.value)
+    other = await code_mode.execute("x = 1\nawait snippets.weekly_report('abc')")
+    assert other.error is not None
+    assert (other.error.kind, other.error.line) == ("invalid_arguments", 2)
+    assert "snippets.weekly_report takes keyword arguments, or one dict" in other.error.message
+
+
 async def test_a_run_that_is_tried_again_makes_nothing_twice_within(code_mode: CodeMode, done: Done) -> None:
     await approved(code_mode, "await crm.note(text=input['team'])\nlen(await crm.rows(team=input['team']))")
     done.fail = True

@@ -48,3 +48,17 @@ def test_a_configuration_of_the_environment_is_one(monkeypatch: pytest.MonkeyPat
 def test_the_package_is_the_command() -> None:
     told = subprocess.run([sys.executable, "-m", "isolith", "--version"], capture_output=True, text=True, check=True)
     assert told.stdout == f"isolith {version('isolith')}\n"
+
+
+def test_ctrl_c_before_there_is_a_command_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(name: str) -> object:
+        raise KeyboardInterrupt(name)
+
+    monkeypatch.setattr(atexit, "register", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["isolith", "run"])
+    monkeypatch.setattr(start, "import_module", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        start.main()
+    assert (ended.value.code, capsys.readouterr().err) == (1, "isolith: interrupted\n")
