@@ -207,6 +207,7 @@ def unknown(connector: str, name: str, names: Names, *, imported: bool = False) 
 
 
 def one_mapping(tool: str, arguments: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
+    """The arguments of a call: those by name, or the one dict in their place. Raises InvalidArguments."""
     if not arguments:
         return named
     [first, *more] = arguments
