@@ -295,6 +295,20 @@ async def test_what_a_call_would_do_cannot_pass_for_words_of_ours(tmp_path: Path
     )
 
 
+async def test_a_person_is_told_of_words_that_are_not_what_they_look_like(tmp_path: Path) -> None:
+    @connector("till")
+    class Till:
+        @method(policy="ask")
+        async def pay(self, to: str) -> str:
+            return to
+
+    async with CodeMode([Till], journal=tmp_path / "journal.db") as code_mode:
+        paused = await code_mode.execute("await till.pay(to='ada@p\u0430ypal.com')")
+    assert paused.pending[0].reason == (
+        "till.pay itself says `ask`; look twice: `p\u0430ypal` has CYRILLIC SMALL LETTER A"
+    )
+
+
 async def test_a_no_ends_a_run_that_is_paused_where_the_rule_says_so(strict: CodeMode, host: CodeMode) -> None:
     paused = await strict.execute(CAUGHT)
     assert paused.pending[0].reason.endswith("a no ends the run")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from isolith.errors import UsageError
 from isolith.journal.errors import DigestMismatch
 from isolith.outcome import PendingCall, PendingQuestion
+from isolith.visible import mixed_words
 from isolith_bindings.connector import Answer, Question, Resumed, Suspended
 from isolith_bindings.schema.quoting import MARK, clean, one_line
 from isolith_bindings.schema.validate import Validator
@@ -99,6 +100,9 @@ def _why(call: Call) -> str:
     reason = call.reason or "it needs a person's answer"
     if call.on_rejection == "end":
         reason += "; a no ends the run"
+    # Escapes of the arguments' JSON are of control characters only, so that each word is there as it is written.
+    if mixed := mixed_words(call.edited_arguments or call.arguments):
+        reason += f"; look twice: {', '.join(mixed)}"
     if call.effect:
         # Last, and inset: a script's arguments may be in it, and would pass for words of ours.
         reason += f"; it would: {_INSET.join(call.effect.splitlines())}"

@@ -16,7 +16,7 @@ from isolith.command_line.terminal import Terminal
 from isolith.errors import UsageError
 from isolith.json_form import to_json_text
 from isolith.outcome import ArtifactRecord, CallRecord, Diagnostic, Outcome, PendingCall, Usage
-from isolith.visible import visible
+from isolith.visible import mixed_words, visible, visible_in_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -224,8 +224,40 @@ def test_the_code_that_somebody_reviews_shows_what_is_hidden_in_it() -> None:
     assert screen.getvalue() == "if admin:\\u202e # \\u2066 return\n\tpass\\u000d\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ada\u200b@b.c", "ada\\u200b@b.c"),
+        ("ada\u200d@b.c", "ada\\u200d@b.c"),
+        ("é\u200c", "é\\u200c"),
+        ("a\xadb\ufeffc\u2060d\u3164e", "a\\xadb\\ufeffc\\u2060d\\u3164e"),
+        ("ok\U000e0068\U000e0069", "ok\\U000e0068\\U000e0069"),
+        ("👍\ufe0f\ufe01\ufe02", "👍\ufe0f\\ufe01\\ufe02"),
+        ("\u200d\u200d", "\\u200d\\u200d"),
+    ],
+)
+def test_what_nobody_sees_is_shown(text: str, shown: str) -> None:
+    assert visible(text) == shown
+    document = json.dumps({"text": text}, ensure_ascii=False)
+    assert json.loads(visible_in_json(document)) == {"text": text}
+
+
+def test_words_that_mix_alphabets_are_found() -> None:
+    assert mixed_words('{"to":"ada@p\u0430ypal.com"}') == ["`p\u0430ypal` has CYRILLIC SMALL LETTER A"]
+    assert mixed_words("\u0441rm, \uff41bc, x\U0001d41a") == [
+        "`\u0441rm` has CYRILLIC SMALL LETTER ES",
+        "`\uff41bc` has FULLWIDTH LATIN SMALL LETTER A",
+        "`x\U0001d41a` has MATHEMATICAL BOLD SMALL A",
+    ]
+    assert mixed_words("naïve Straße, Москва и Paris, iPhone手机, Αθήνα 3.14, 2µs") == []
+    assert len(mixed_words("a\u0430 b\u0430 c\u0430 d\u0430")) == 3
+    assert len(mixed_words("a" * 1000 + "\u0430" * 1000)[0]) < 150
+
+
 def test_visible_keeps_what_people_write() -> None:
     assert visible("é\t名\n👩\u200d💻") == "é\t名\n👩\u200d💻"
+    for written in ("❤\ufe0f\u200d🔥", "1\ufe0f\u20e3", "©\ufe0f", "می\u200cخواهم", "क्\u200dष"):
+        assert visible(written) == written
     assert visible("\r\x00\x9b\ud800") == "\\r\\x00\\x9b\\ud800"
 
 
