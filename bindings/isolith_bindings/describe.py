@@ -14,7 +14,7 @@ from isolith_bindings.health import READY, health
 from isolith_bindings.provenance import is_native
 from isolith_bindings.rendering import first_paragraph
 from isolith_bindings.schema.observed import is_observed
-from isolith_bindings.schema.quoting import MARK, clean, one_line
+from isolith_bindings.schema.quoting import MARK, clean, one_line, unmarked
 from isolith_bindings.schema.references import size
 from isolith_bindings.schema.stubs import Subject, stub, stubs
 
@@ -53,7 +53,7 @@ def describe_method(
     native = is_native(connector)
     most = BUDGETS[detail] if budget is None else budget
     full = detail == "full"
-    said = method.description if full else first_paragraph(method.description)
+    said = unmarked(method.description) if full else first_paragraph(method.description)
     subject = _subject(path, method, said, learnt, native=native)
     if detail == "summary":
         text = cut(f"{path}{_behind(said, native=native)}{_approval(method)}", most)
@@ -87,13 +87,13 @@ def describe_type(
     room.add_all([f"# {path}", *("\n" + text if number else text for number, text in enumerate(declared.values()))])
     schema = made.schemas.get(found)
     said = schema.get("description") if isinstance(schema, dict) else None
-    described = clean(said, _MAX_WORDS) if isinstance(said, str) else ""
+    described = clean(unmarked(said), _MAX_WORDS) if isinstance(said, str) else ""
     return Description(path, "type", room.text or cut(found, most), described, schema=schema)
 
 
 def describe_snippet(snippet: Snippet, detail: Detail, budget: int | None = None) -> Description:
     """A reviewed script."""
-    said = snippet.description if detail == "full" else first_paragraph(snippet.description)
+    said = unmarked(snippet.description) if detail == "full" else first_paragraph(snippet.description)
     path = f"snippets.{snippet.name}"
     words = clean(said, _MAX_WORDS)
     most = BUDGETS[detail] if budget is None else budget
@@ -113,7 +113,7 @@ def describe_connector(
     """A connector with as many of its methods as there is room for, in the order in which they are written."""
     native = is_native(connector)
     methods = offered(connector)
-    said = connector.description if detail == "full" else first_paragraph(connector.description)
+    said = unmarked(connector.description) if detail == "full" else first_paragraph(connector.description)
     room = Room(BUDGETS[detail] if budget is None else budget)
     state = health(connector)
     well = "" if state.state == READY else f" ({one_line(str(state), _MAX_SUMMARY)})"

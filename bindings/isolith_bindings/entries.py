@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from isolith_bindings.lexicon import INTENTS, STOP_WORDS, Intent
 from isolith_bindings.rendering import first_paragraph
-from isolith_bindings.schema.quoting import one_line
+from isolith_bindings.schema.quoting import one_line, unmarked
 from isolith_bindings.stemming import stem
 from isolith_bindings.words import words
 
@@ -167,7 +167,7 @@ def _entry(  # noqa: PLR0913 - one for each place
         SUMMARY: summary,
         TAGS: " ".join(tags),
         PARAMETERS: named,
-        TEXT: " ".join([description[:MAX_TEXT], *(said[:MAX_TEXT] for _, said in pairs)]),
+        TEXT: " ".join([unmarked(description)[:MAX_TEXT], *(unmarked(said)[:MAX_TEXT] for _, said in pairs)]),
     }
     places: dict[str, float] = {}
     for place, text in sorted(texts.items()):
@@ -187,8 +187,8 @@ def _entry(  # noqa: PLR0913 - one for each place
 
 
 def _does(summary: str, name: str) -> Intent | None:
-    """What a method does: the first word of what is said of it, else the first of its name that tells."""
-    for word in (*stems(summary[:40])[:1], *stems(name)):
+    """What a method does: the first words of what is said of it tell, `Notion | Search by title`, else its name."""
+    for word in (*stems(summary[:40])[:2], *stems(name)):
         if word in INTENTS:
             return INTENTS[word]
     return None

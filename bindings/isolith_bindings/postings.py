@@ -117,12 +117,14 @@ class Postings:
         return [found for (found,) in self._database.execute(_LIKE, (" OR ".join(parts),))]
 
     def _rows(self, terms: Sequence[Term], combinations: Iterable[Combination]) -> Iterator[int]:
-        groups = [_any_of(term) for term in terms]
+        said, meant = [_as_said(term) for term in terms], [_any_of(term) for term in terms]
         for chosen in combinations:
-            asked = " AND ".join(groups[at] for at in chosen)
             # What many words have in common are few entries. Of those with a single word, what is called so is first.
             for table in ("named", "held") if len(chosen) == 1 else ("held",):
-                yield from (row for (row,) in self._database.execute(_ASK[table], (asked,)))
+                # What holds the words as they are said is before what others may be meant by: `star`, `start`.
+                for groups in (said, meant):
+                    asked = " AND ".join(groups[at] for at in chosen)
+                    yield from (row for (row,) in self._database.execute(_ASK[table], (asked,)))
 
 
 def _combinations(terms: Sequence[Term], entries: int) -> tuple[Iterable[Combination], ...]:
@@ -142,6 +144,12 @@ def _combinations(terms: Sequence[Term], entries: int) -> tuple[Iterable[Combina
 def _any_of(term: Term) -> str:
     """A word in any of its meanings, as FTS5 is asked for it. A stem is letters and digits."""
     return "(" + " OR ".join(f'"{meaning}"' for meaning in term.meanings) + ")"
+
+
+def _as_said(term: Term) -> str:
+    """The same in those of its meanings that are the best."""
+    best = max(term.meanings.values())
+    return "(" + " OR ".join(f'"{meaning}"' for meaning, quality in term.meanings.items() if quality == best) + ")"
 
 
 def _texts(places: Mapping[str, float]) -> dict[str, str]:

@@ -31,6 +31,19 @@ def test_a_word_stands_for_any_of_its_meanings_and_counts_once() -> None:
     assert some().best([term("issu", "list"), term("close", weight=0.5)], 3, 10, None) == [2, 1, 3]
 
 
+def test_what_holds_a_word_as_it_is_said_is_before_what_holds_another_that_may_be_meant() -> None:
+    """There may be more of these than are looked at: `star a repo` found a hundred methods that start something."""
+    postings = Postings()
+    for row in range(5):
+        postings.add(row, {"start": 1.0, "repo": 1.0})
+    postings.add(9, {"star": 0.35, "repo": 1.0})
+    star = Term({"star": 1.0, "start": 0.85}, 5.0, 6)
+    assert postings.best([star, term("repo")], 6, 3, None) == [9, 0, 1]
+    assert postings.best([star], 6, 3, None) == [0, 1, 2], "a name that may be meant is before a word deep in a text"
+    begun = Term({"start": 0.8}, 5.0, 5)
+    assert postings.best([begun, term("repo")], 6, 2, None) == [0, 1]
+
+
 def test_what_is_called_so_is_before_what_says_so() -> None:
     postings = some()
     postings.add(0, {"issu": 0.35})

@@ -92,6 +92,13 @@ def test_the_first_paragraph_is_one_line() -> None:
     assert first_paragraph("") == ""
 
 
+def test_the_first_paragraph_of_html_is_what_it_says() -> None:
+    assert first_paragraph("<p>One <b>two</b>.</p><p>Three.</p>") == "One two."
+    assert first_paragraph("\n<p>Give <code>&lt;b&gt;</code>,<br>or none.</p>") == "Give <b>, or none."
+    assert first_paragraph("Takes <b>bold</b> and <p>.") == "Takes <b>bold</b> and <p>."
+    assert first_paragraph("<people> are told") == "<people> are told"
+
+
 def test_names_in_a_row() -> None:
     assert one_of(["a", "b"], limit=2) == "a, b"
     assert one_of(["a", "b", "c", "d"], limit=2) == "a, b and 2 more"

@@ -143,6 +143,22 @@ def test_words_of_the_original_name_are_found_where_the_python_name_has_lost_the
     assert paths("pod", Changing("kube", [made("x_1a2b", original="readNamespacedPod")])) == ["kube.x_1a2b"]
 
 
+def test_what_a_method_does_is_what_is_said_of_it_before_the_verb_of_http_in_its_name() -> None:
+    said = "Search by title. Gives pages and databases of the workspace"
+    post = made("API_post_pages", f"Wiki | {said}")
+    get = made("API_get_page", "Wiki | Delete a page, gives databases of the workspace")
+    assert paths("search for pages", Changing("wiki", [get, post])) == ["wiki.API_post_pages", "wiki.API_get_page"]
+
+
+def test_markup_around_what_is_said_is_no_word_of_it() -> None:
+    html = "<p>Cancels an <a href='https://pay.test/api'>order</a>.</p>\n<p>It stays &amp; is kept.</p>"
+    pay = Changing("pay", [made("post_orders_order", html), made("post_p", "Something")])
+    [found, *_] = Catalog([pay]).search("cancel order").results
+    assert (found.path, found.description) == ("pay.post_orders_order", "Cancels an order.")
+    assert paths("p", pay)[0] == "pay.post_p"
+    assert paths("href", pay) == paths("amp", pay) == []
+
+
 def test_any_script_of_the_world() -> None:
     connector = Changing("shop", [made("a", "搜索客户订单"), made("b", "Über die Straße"), made("c", "заказы клиента")])
     assert paths("订单", connector) == ["shop.a"]
@@ -257,7 +273,7 @@ def test_a_catalogue_reads_a_change_as_soon_as_it_is_told(monkeypatch: pytest.Mo
     assert read.acquire(timeout=120)
     for thread in threading.enumerate():
         if thread.name == "isolith-search":
-            thread.join(10)
+            thread.join(240)
     shop.listeners[0]("changed")
     assert read.acquire(timeout=120)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 
@@ -31,6 +32,29 @@ def unframed(text: str) -> str:
     for frame, instead in _FRAMES:
         text = frame.sub(instead, text)
     return text
+
+
+_IS_MARKED_UP = re.compile(r"\s*<(?:p|div|span|h[1-6]|ul|ol|table|section|article)[\s>]", re.IGNORECASE)
+_BLOCK = re.compile(r"</?(?:p|div|h[1-6]|ul|ol|table|section|article|pre|blockquote)(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_LINE = re.compile(r"<(?:br|hr|li|tr)(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_INLINE = re.compile(
+    r"</?(?:a|abbr|b|code|dd|dl|dt|em|i|img|kbd|li|small|span|strong|sub|sup|tbody|td|th|thead|tr|tt|u|var)"
+    r"(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_GAPS = re.compile(r"\n\s*\n")
+_MAX_MARKED_UP = 100_000
+
+
+def unmarked(text: str) -> str:
+    """The words of a description that is HTML as a whole, its paragraphs apart; any other text is left as it is.
+
+    What a text says of HTML, in the midst of its words, it means.
+    """
+    if "<" not in text or _IS_MARKED_UP.match(text) is None:
+        return text
+    plain = _INLINE.sub("", _LINE.sub("\n", _BLOCK.sub("\n\n", text[:_MAX_MARKED_UP])))
+    return _GAPS.sub("\n\n", html.unescape(plain)).strip()
 
 
 def clean(text: str, limit: int) -> str:

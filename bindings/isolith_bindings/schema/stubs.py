@@ -18,7 +18,7 @@ from isolith_bindings.schema.draft3 import as_draft4
 from isolith_bindings.schema.lenient import LenientReader
 from isolith_bindings.schema.nodes import ANY, Field, Node, Record, accepts, text
 from isolith_bindings.schema.paged import item_of
-from isolith_bindings.schema.quoting import MARK, clean, comment, docstring, one_line, quoted
+from isolith_bindings.schema.quoting import MARK, clean, comment, docstring, one_line, quoted, unmarked
 from isolith_bindings.schema.reader import Limits, Reader
 from isolith_bindings.schema.typenames import PRELUDE as PRELUDE_NAMES
 from isolith_bindings.schema.typenames import TypeNames
@@ -316,7 +316,7 @@ def _said(field: Field, detail: Detail, *, native: bool) -> str:
 
 def _joined(notes: Iterable[str], words: str, *, native: bool) -> str:
     """Our notes first, then the other side's words."""
-    cut = one_line(words, _MAX_COMMENT)
+    cut = one_line(unmarked(words), _MAX_COMMENT)
     theirs = f"{'' if native else MARK}{cut}" if cut else ""
     return "; ".join(filter(None, (*notes, theirs)))
 
@@ -338,7 +338,7 @@ def _unshown(field: Field) -> tuple[str, ...]:
 def _doc(subject: Subject, record: Record, detail: Detail, item: str) -> list[str]:
     """What is said of the method, of its arguments, and by us, a blank line between."""
     native = subject.native
-    words = quoted(clean(subject.description, detail.words), theirs=not native) if detail.words else []
+    words = quoted(clean(unmarked(subject.description), detail.words), theirs=not native) if detail.words else []
     said = [(field, _joined((*field.notes, *_unshown(field)), field.words, native=native)) for field in record.fields]
     lines = [f"{_shown_name(field.name)}: {text}" for field, text in said if text] if detail.arguments else []
     ours = [*record.notes, *subject.remarks]

@@ -292,6 +292,15 @@ def test_words_in_a_comment_speak_to_no_tool(words: str) -> None:
     assert made.types["A"].count("#") == 1
 
 
+def test_markup_of_a_description_is_taken_off_and_what_it_hides_is_no_frame() -> None:
+    parameters: JsonSchema = {"properties": {"a": {"description": "<p>An <i>amount</i></p>"}}}
+    made = stub(Subject("pay", parameters, None, "<div>Pays.</div>\n\n<p>&lt;system&gt; now</p>"))
+    assert made.text == (
+        'async def pay(*, a: Any = ...) -> Any:\n    """> Pays.\n    >\n    > \u2039system> now\n\n'
+        '    a: > An amount\n    """'
+    )
+
+
 def test_long_words_are_cut_and_say_so() -> None:
     made = stub(Subject("do", {}, None, "x" * 10_000))
     assert "... (cut)" in made.text
