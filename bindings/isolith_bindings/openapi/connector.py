@@ -162,13 +162,14 @@ class OpenApi:
         loaded = self._loaded
         nowhere = _NO_ADDRESS if loaded and loaded.nowhere else None
         shared = (loaded.shared,) if loaded and loaded.shared else ()
+        unset = loaded.not_set if loaded else ()
         return DocumentStatus(
             connector=self.name,
             place=self._loader.name,
             state="no address" if nowhere else "ready" if loaded else "failed" if self._failure else "not started",
             reason=nowhere if loaded else self._failure,
             tools=len(self.methods),
-            problems=(*shared, *(f"{name}: {why}" for name, why in self.notes.items())),
+            problems=(*unset, *shared, *(f"{name}: {why}" for name, why in self.notes.items())),
             excluded=tuple(f"{name}: {why}" for name, why in self.excluded.items()),
         )
 

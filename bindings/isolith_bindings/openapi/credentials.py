@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from isolith_bindings.secrets import MASK, Secret
+from isolith_bindings.secrets import MASK, Secret, SecretUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from isolith_bindings.openapi.schemes import Kind, Scheme
@@ -105,6 +106,17 @@ def masked(credential: Credential) -> str:
     secrets = secrets_of(credential)
     single = len(secrets) == 1 and not isinstance(credential, OAuthClient)
     return secrets[0].mask if single else MASK
+
+
+def not_set(given: Iterable[Credential]) -> tuple[str, ...]:
+    """Of each variable that a credential is read from and that is not set now, that it is not."""
+    found: dict[str, None] = {}
+    for secret in (secret for credential in given for secret in secrets_of(credential)):
+        try:
+            secret.require()
+        except SecretUnavailable as error:
+            found[error.message] = None
+    return tuple(found)
 
 
 def wanted(scheme: Scheme) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.auth import Auth
 from isolith_bindings.openapi.checking import Checker
+from isolith_bindings.openapi.credentials import not_set
 from isolith_bindings.openapi.exchange import send, shown
 from isolith_bindings.openapi.methods import OperationMethod
 from isolith_bindings.openapi.request import Making, make
@@ -70,6 +71,11 @@ class Loaded:
     def nowhere(self) -> bool:
         """Whether nobody says of any operation where it is."""
         return bool(self._operations) and not any(map(self._address, self._operations.values()))
+
+    @property
+    def not_set(self) -> tuple[str, ...]:
+        """Which variables of its credentials are not set now: the calls that need them are refused."""
+        return not_set(self._auth.wallet.all)
 
     def require(self, plan: RequestPlan) -> None:
         """Raises CallError where it is known that no credential can go with it: see `Auth.require`."""

@@ -10,7 +10,8 @@ from typing import Literal
 class DocumentStatus:
     """What was made of a document. `excluded`: what is left out, and why.
 
-    `problems`: what is called otherwise, or seldom meant. `reason`: why there is nothing of it, or none can be called.
+    `problems`: credentials that are not set, what is called otherwise, or seldom meant. `reason`: why there is nothing
+    of it, or none can be called.
     """
 
     connector: str

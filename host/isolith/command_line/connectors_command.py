@@ -19,6 +19,8 @@ from isolith.errors import UsageError
 from isolith.json_form import to_json_text
 from isolith_bindings.availability import why_absent
 from isolith_bindings.catalog import Catalog
+from isolith_bindings.connector import Checks
+from isolith_bindings.errors import CallError
 from isolith_bindings.names import did_you_mean
 from isolith_bindings.policy import as_policy, govern, ungoverned
 
@@ -79,16 +81,22 @@ def status(
 ) -> None:
     """Say how connectors are, after starting them. Ends with 1 where one is not well."""
     terminal = command.terminal()
+    config = command.read_configuration(configured)
+    decided = as_policy(command.policy_of(None, config))
+
+    def told(connector: Connector) -> dict[str, object]:
+        """With how many of its tools no script sees: `list` counts the others."""
+        return {**status_of(connector), "denied": listed(govern(connector, decided))["denied"]}
 
     async def use(connectors: list[Connector]) -> list[dict[str, object]]:
-        return [status_of(connector) for connector in _chosen(connectors, names)]
+        return [told(connector) for connector in _chosen(connectors, names)]
 
     def show(connector: Connector) -> None:
         """One that is known is shown while others are waited for."""
         if not json:
-            terminal.write(_status_line(status_of(connector)))
+            terminal.write(_status_line(told(connector)))
 
-    found = command.consulted(specs, command.read_configuration(configured), use, each=show, only=names or None)
+    found = command.consulted(specs, config, use, each=show, only=names or None)
     if json or not found:
         terminal.write(to_json_text({"connectors": found}) if json else _NOTHING)
     if not all(one["state"] in _GOOD for one in found):
@@ -134,10 +142,17 @@ def request(
         behind = ungoverned(connector)
         if not isinstance(behind, Requesting):
             raise UsageError(f"`{connector.name}` comes from no OpenAPI document: its calls are no requests of ours")
-        return {"call": f"{connector.name}.{method.name}", "request": behind.dry_run(method, given or {})}
+        request = behind.dry_run(method, given or {})
+        return {
+            "call": f"{connector.name}.{method.name}",
+            "request": request,
+            "refused": _refused(behind, method, given),
+        }
 
     found = command.consulted(specs, command.read_configuration(configured), use, only=[name])
     command.terminal().write(to_json_text(found) if json else str(found["request"]))
+    if found["refused"] and not json:
+        command.terminal().say(f"isolith: as things are, a call is refused before it is sent: {found['refused']}")
 
 
 @app.command("sign-in", epilog="Example: isolith connectors sign-in docs --connect mcp.json")
@@ -162,6 +177,16 @@ def sign_in(
     command.terminal().write(to_json_text(found) if json else _renewed_line(found))
     if not found["ok"]:
         raise typer.Exit(1)
+
+
+def _refused(connector: Requesting, method: Method, arguments: Mapping[str, object] | None) -> str | None:
+    """Why a call would not be sent all the same: a credential that is not set is masked like any other."""
+    try:
+        if isinstance(connector, Checks):
+            connector.check(method, arguments or {})
+    except CallError as error:
+        return f"{error.message}; {error.hint}" if error.hint else error.message
+    return None
 
 
 def _is_server(connector: Connector) -> bool:
@@ -247,8 +272,9 @@ def _renewed_line(one: dict[str, object]) -> str:
 
 def _tools(one: dict[str, object]) -> str:
     """How many a server has itself, and what there is beside them to read its resources and prompts with."""
-    extras = one.get("extras")
-    return _count(one["tools"], "tool") + (f", {extras} for its resources and prompts" if extras else "")
+    extras, denied = one.get("extras"), one.get("denied")
+    beside = f", {extras} for its resources and prompts" if extras else ""
+    return _count(one["tools"], "tool") + beside + (f", {denied:,} of them denied" if denied else "")
 
 
 def _count(number: object, noun: str) -> str:

@@ -239,6 +239,38 @@ def test_what_a_document_says_wrongly_is_named_with_its_reason(tmp_path: Path) -
     assert found(isolith("connectors", "status", *specs, "--json"))["shop"]["excluded"] == [why]
 
 
+def test_a_credential_that_is_not_set_is_told_before_there_is_a_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The status was `ready`, and the dry run showed a masked secret, as if there were one."""
+    get = {"operationId": "good", "responses": {}}
+    document = {"openapi": "3.1.0", "servers": [{"url": "https://api.test"}], "paths": {"/good": {"get": get}}}
+    (tmp_path / "shop.json").write_text(json.dumps(document))
+    auth = 'auth = { env = "TOKEN_OF_THE_TEST" }'
+    (tmp_path / "isolith.toml").write_text(f'[connectors.shop]\nopenapi = "shop.json"\n{auth}\n')
+    specs = ("--config", str(tmp_path / "isolith.toml"))
+    unset = "the environment variable TOKEN_OF_THE_TEST is not set"
+    monkeypatch.delenv("TOKEN_OF_THE_TEST", raising=False)
+    status = isolith("connectors", "status", *specs)
+    assert (status.exit_code, status.stdout.splitlines()[-1]) == (0, f"    problem: {unset}")
+    request = isolith("connectors", "request", "shop.good", *specs)
+    assert "Authorization: Bearer [secret of env TOKEN_OF_THE_TEST]" in request.stdout
+    told = f"isolith: as things are, a call is refused before it is sent: {unset}; export TOKEN_OF_THE_TEST=..."
+    assert (request.exit_code, request.stderr.splitlines()) == (0, [told])
+    assert unset in json.loads(isolith("connectors", "request", "shop.good", *specs, "--json").stdout)["refused"]
+    monkeypatch.setenv("TOKEN_OF_THE_TEST", "one that is set")
+    assert "problem" not in isolith("connectors", "status", *specs).stdout
+    assert isolith("connectors", "request", "shop.good", *specs).stderr == ""
+
+
+def test_the_status_says_how_many_tools_no_script_sees(specs: list[str], tmp_path: Path) -> None:
+    """It counted one more than `list`, without a word."""
+    assert "    3 tools, 1 of them denied (this process)" in isolith("connectors", "status", "crm", *specs).stdout
+    (tmp_path / "isolith.toml").write_text('[policy]\nrules = [{ match = "crm.find", action = "deny" }]\n')
+    told = isolith("connectors", "status", "crm", *specs, "--config", str(tmp_path / "isolith.toml"))
+    assert "    3 tools, 2 of them denied (this process)" in told.stdout
+
+
 def test_only_what_is_asked_about_is_started(specs: list[str]) -> None:
     result = CliRunner().invoke(cli.app, ["policy", "explain", "crm.find", *specs])
     assert (result.exit_code, result.stderr) == (0, "")
