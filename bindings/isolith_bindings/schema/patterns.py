@@ -80,18 +80,21 @@ class Patterns:
 
 
 class Clock:
-    """How long the patterns of one value may still be matched, in seconds. Runs within `with`."""
+    """How long the patterns of one value may still be matched, in seconds of CPU. Runs within `with`.
+
+    By the clock on the wall a busy machine would leave patterns undecided that take it no time.
+    """
 
     def __init__(self, seconds: float = MAX_SECONDS) -> None:
         self.left = seconds
         self._since = 0.0
 
     def __enter__(self) -> None:
-        self._since = time.monotonic()
+        self._since = time.thread_time()
 
     def __exit__(self, raised: type[BaseException] | None, *_: object) -> None:
         # `regex` counts with a coarser clock: a match that it gave up has used up all there was.
-        self.left = 0.0 if raised is TimeoutError else self.left - (time.monotonic() - self._since)
+        self.left = 0.0 if raised is TimeoutError else self.left - (time.thread_time() - self._since)
 
 
 def translate(pattern: str) -> str:
