@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from isolith_bindings.addresses import without_scheme
 from isolith_bindings.egress import Destinations, Origin, origin_of
 from isolith_bindings.errors import BindError, CallError
 
@@ -55,7 +56,8 @@ def _origin(url: str) -> Origin:
     try:
         return origin_of(url)
     except CallError as error:
-        raise BindError(f"{url:.200}: {error.message}") from None
+        mend = without_scheme(url)
+        raise BindError(f"`{url:.200}`: write {mend:.220}" if mend else f"{url:.200}: {error.message}") from None
 
 
 def _network(text: str) -> str | None:

@@ -55,7 +55,9 @@ def connect(spec: str, person: Person = NOBODY, folder: Path | None = None) -> l
         return _from_words(spec, here)
     if path.suffix in _SUFFIXES and path.is_file():
         return _from_data(path, person)
-    if path.suffix == ".toml" and folder is None:
+    if path.suffix == ".toml" and path.is_file():
+        if folder is not None:
+            raise ConnectError(f"`{spec}`: a configuration connects no other one: write here what that connects")
         file = read_config(path)
         only_configured(file.document, Path(spec), BEYOND)
         return connect_config(file, person)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - pydantic reads it
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, StrictBool, field_validator, model_validator
 
 from isolith.configuration.credential_entries import CredentialEntry
 from isolith.configuration.server_entries import OAuthEntry, Options, ServerEntry
+from isolith_bindings.addresses import without_scheme
 
 _OF_DOCUMENTS = frozenset(
     {"server", "server_variables", "auth", "auth_by_scheme", "allow", "private", "strict_responses", "answer_bytes"}
@@ -35,7 +36,7 @@ class ConnectorEntry(Options):
     """`stdio`, `http` or `sse`, where it does not go without saying."""
     headers: Mapping[str, str] = Field(default_factory=dict[str, str], repr=False)
     """What goes with each request."""
-    oauth: OAuthEntry | bool | None = None
+    oauth: OAuthEntry | StrictBool | None = None
     openapi: str | None = None
     """A document: a file, an address, or `package:NAME/PATH`."""
     server: str | None = None
@@ -49,11 +50,20 @@ class ConnectorEntry(Options):
     """Hosts that it may reach beside those of the document."""
     private: tuple[str, ...] = ()
     """Networks that are not public and open to it all the same: `10.1.0.0/16`, `loopback`."""
-    strict_responses: bool = False
+    strict_responses: StrictBool = False
     """Whether an answer that is not what the document says is an error, in place of a warning."""
     answer_bytes: int = Field(default=256 << 20, ge=1 << 20, le=256 << 20)
     """How long an answer may be, in bytes after decoding. Beyond 32 MiB it is an artifact, in a file."""
-    disabled: bool = False
+    disabled: StrictBool = False
+
+    @field_validator("server")
+    @classmethod
+    def _an_address(cls, server: str | None) -> str | None:
+        """One with references is looked at when they are resolved."""
+        mend = None if server is None or "${" in server else without_scheme(server)
+        if mend:
+            raise ValueError(f"is no address: write {mend}")
+        return server
 
     @model_validator(mode="after")
     def _one_thing(self) -> ConnectorEntry:

@@ -24,6 +24,9 @@ MAX_BYTES: Final = 4 << 20
 
 _MOST_QUOTED = 40
 _LIST_TYPES = re.compile(r"tuple\[.*\]|list\[.*\]|function-.*|constrained-.*|literal\[.*\]|<.*>|str|int|float|bool")
+_OF_LISTS = frozenset({"tuple_type", "list_type"})
+_PLAIN = {**dict.fromkeys(_OF_LISTS, "has to be a list"), "bool_type": "has to be true or false"}
+"""Words of a document in place of Python's."""
 _COMMENTS = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _HEADER = re.compile(r"^[ \t]*\[\[([^\[\]\n]+)\]\]", re.MULTILINE)
 _BLANKS = re.compile(r"\s+")
@@ -99,6 +102,10 @@ def explain(error: ValidationError, model: type[BaseModel] | None = None, toml: 
             message = f"is not known here{'; ' if close else ''}{close}"
         elif item["type"] == "missing":
             message = "is missing"
+        elif item["type"] in _PLAIN:
+            message = _PLAIN[item["type"]]
+            if item["type"] in _OF_LISTS and isinstance(item["input"], str):
+                message += ': `["..."]`'
         elif item["type"] == "literal_error" and isinstance(item["input"], str):
             message = f"{message}, and not '{visible(item['input'][:_MOST_QUOTED])}'"
         found[place] = f"{found[place]}, or {message}" if place in found else message

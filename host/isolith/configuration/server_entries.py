@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, cast
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
 from isolith.configuration.documents import explain
 from isolith.configuration.variables import Input
@@ -30,11 +30,11 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, hide_input_in_errors=True)
 
-    trusted: bool = False
+    trusted: StrictBool = False
     """Whether what the server says of its tools (read-only, destructive, ...) is believed."""
     scope: Scope = "shared"
     """Who shares one running server: everyone, a principal, a session, an execution, or nobody."""
-    exclusive: bool = False
+    exclusive: StrictBool = False
     """One call at a time in each running server."""
     least: Annotated[int, Field(ge=0, le=1000)] = 0
     """How many keep running while nobody uses them."""
@@ -44,7 +44,7 @@ class Options(BaseModel):
     """Seconds without a call until a running server is stopped."""
     start_s: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 30.0
     """Seconds until a server must have answered as one."""
-    identify: bool = False
+    identify: StrictBool = False
     """Tell the server for whom a call is made, by names that mean nothing to others."""
     roots: tuple[str, ...] = ()
     """Folders that it is told it may look at, from where the file is, or `file://` addresses; none unless given."""

@@ -53,8 +53,11 @@ def test_a_configuration_and_what_it_names(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_configuration_connects_no_other_one(tmp_path: Path) -> None:
-    write(tmp_path / "isolith.toml", 'connect = ["isolith.toml"]')
-    assert failure("isolith.toml") == "`isolith.toml` is not a Python file; connect FILE.py, or module:object"
+    """It was said to be no Python file."""
+    write(tmp_path / "api" / "isolith.toml", '[connectors.docs]\ncommand = "x"')
+    write(tmp_path / "isolith.toml", 'connect = ["api/isolith.toml"]')
+    told = "`api/isolith.toml`: a configuration connects no other one: write here what that connects"
+    assert failure("isolith.toml") == told
 
 
 @pytest.mark.parametrize(

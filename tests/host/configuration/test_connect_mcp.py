@@ -197,6 +197,7 @@ def test_where_a_program_is_looked_for(tmp_path: Path) -> None:
         ('{"command": "x", "args": "tok-9932"}', "`args` has to be"),
         ('{"command": "x", "env": {"A": ["tok-9932"]}}', "`env.A` has to be"),
         ('{"command": "x", "isolith": {"trust": true}}', "`isolith.trust` is not known here"),
+        ('{"command": "x", "isolith": {"trusted": "yes"}}', "`isolith.trusted` has to be true or false"),
         ('{"command": "x", "isolith": {"scope": "world"}}', "`isolith.scope` has to be"),
         ('{"command": "x", "isolith": {"least": 9}}', "`most` is at least 1, and `least` between 0 and that"),
         ('{"url": "ftp://user:tok-9932@x.test"}', "is no URL of an MCP server"),
