@@ -213,11 +213,12 @@ async def test_a_budget_that_is_none(code_mode: CodeMode) -> None:
     assert "there is no budget 'tokens' to ask for; there are: calls, wall_s, log_bytes" in outcome.error.message
 
 
-async def test_there_is_no_snippet_yet(code_mode: CodeMode) -> None:
+async def test_there_is_no_snippet(code_mode: CodeMode) -> None:
+    """That none was approved yet was said of one that had been, too, and was revoked."""
     outcome = await code_mode.execute("snippets.monthly_report(month=5)")
     assert outcome.error is not None
     assert (outcome.error.kind, outcome.error.tool) == ("unknown_tool", "snippets.monthly_report")
-    assert outcome.error.hint == "no snippet has been approved yet"
+    assert outcome.error.hint == "no snippet is approved here"
 
 
 async def test_what_a_script_says_is_logged_in_order(code_mode: CodeMode) -> None:

@@ -76,7 +76,7 @@ _NOTHING = "no execution is kept here: those with connectors are, from `isolith 
 def list_(
     *,
     status: Annotated[str | None, typer.Option(metavar="STATUS", help="Only those: paused, failed, ...")] = None,
-    limit: Annotated[int, typer.Option(metavar="N", help="How many, newest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="How many, newest first.")] = 20,
     parts: Annotated[bool, typer.Option("--parts", help="Also what ran within others: snippets.")] = False,
     json: Json = False,
 ) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import sys
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from isolith.code_mode import CodeMode
     from isolith.journal.journal import Journal
-    from isolith.journal.snippet_model import Snippet
+    from isolith.journal.snippet_model import NewSnippet, Snippet
     from isolith.outcome import Outcome
 
 T = TypeVar("T")
@@ -254,16 +255,22 @@ def export(
 @guarded
 @journalled
 def import_(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="As `export` wrote them, maybe changed.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE|DIR", help="As `export` wrote them, maybe changed; of a folder every .py in it."),
+    ],
     *,
     who: Who = None,
     json: Json = False,
 ) -> None:
-    """Propose what files hold, as new versions; what is there already in the same form stays one version."""
-    texts = [(path, _read(path)) for path in files]
+    """Propose what files hold, as new versions; what is there already in the same form stays one version.
+
+    Where one of them holds no snippet, nothing is proposed.
+    """
+    held = [_held(path, who or user()) for each in files for path in _files(each)]
 
     async def use(code_mode: CodeMode) -> list[Snippet]:
-        return [await _imported(code_mode, path, text, who or user()) for path, text in texts]
+        return [await _imported(code_mode, one) for one in held]
 
     for snippet in _use(use, begin=True):
         _told(snippet, json=json)
@@ -272,22 +279,43 @@ def import_(
 _SHORT = 12
 
 
-def _read(path: Path) -> str:
+@dataclass(frozen=True)
+class _Held:
+    """What a file holds, and whether that was changed since it was exported."""
+
+    path: Path
+    snippet: NewSnippet
+    changed: bool
+
+
+def _files(path: Path) -> list[Path]:
+    """A file as it is; of a folder, what `export` writes there."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob("*.py"))
+    if not found:
+        raise UsageError(f"`{path}` is a folder without a .py file: `isolith snippets export --folder` writes them")
+    return found
+
+
+def _held(path: Path, who: str) -> _Held:
     try:
-        return path.read_text(encoding="utf-8")
+        return _Held(path, *from_file(path.read_text(encoding="utf-8"), who))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"`{path}` cannot be read: {error}") from error
+    except UsageError as error:
+        raise UsageError(f"`{path}`: {error}") from error
 
 
-async def _imported(code_mode: CodeMode, path: Path, text: str, who: str) -> Snippet:
+async def _imported(code_mode: CodeMode, held: _Held) -> Snippet:
+    new, path = held.snippet, held.path
     try:
-        new, changed = from_file(text, who)
         for known in await code_mode.snippets.find(new.name):
             same = (known.code, known.input_schema, known.methods, known.description, known.tests, known.tool)
             told = (new.code, new.input_schema, new.methods, new.description, new.tests, new.tool)
             if same == told and known.state in {"proposed", "approved"}:
                 return known
-        if changed:
+        if held.changed:
             command.terminal().say(f"`{path}` was changed after it was exported: it is a new proposal")
         return await code_mode.snippets.add(new)
     except UsageError as error:

@@ -195,7 +195,8 @@ class DurableRuns:
             message = f"execution {execution_id} is {execution.status}: there is nothing to go on with"
             raise WrongStatus(message, execution.status)
         if execution.status == "paused" and execution.pending:
-            raise UsageError(f"{execution.pending} calls of execution {execution_id} still wait for an answer")
+            calls, verb = ("call", "waits") if execution.pending == 1 else ("calls", "wait")
+            raise UsageError(f"{execution.pending} {calls} of execution {execution_id} still {verb} for an answer")
         return await self._go_on(execution, await self._load(execution_id))
 
     async def retry(self, execution_id: str) -> Outcome:

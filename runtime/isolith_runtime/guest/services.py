@@ -56,7 +56,7 @@ class Snippets:
         if name.startswith("__"):
             raise AttributeError(name)
         if name not in self._names:
-            hint = f"there are: {', '.join(self._names)}" if self._names else "no snippet has been approved yet"
+            hint = f"there are: {', '.join(self._names)}" if self._names else "no snippet is approved here"
             raise UnknownTool(
                 f"there is no snippet {name!r}", connector="snippets", method=name, kind="unknown_tool", hint=hint
             )

@@ -89,6 +89,22 @@ def test_an_empty_list_says_whether_anything_is_kept(paused: str, url: str, tmp_
     assert empty.stderr.startswith("no execution is kept here")
 
 
+@pytest.mark.parametrize("limit", ["0", "-1"])
+def test_a_list_has_one_entry_at_least(paused: str, url: str, limit: str) -> None:
+    """With 0 it said that none is None, and with -1 it listed everything."""
+    result = isolith("list", "--limit", limit, url=url)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--limit" in result.stderr
+
+
+def test_one_call_that_waits_is_one(paused: str, url: str) -> None:
+    result = isolith("resume", paused, url=url)
+    assert (result.exit_code, result.stderr) == (
+        2,
+        f"isolith: 1 call of execution {paused} still waits for an answer\n",
+    )
+
+
 def test_a_check_of_the_journal_as_data(paused: str, url: str) -> None:
     good = isolith("verify", "--json", url=url)
     told = json.loads(good.stdout)
