@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_FRAMES = 2_000
 """In a batch; a guest of ours writes when it has a thousand."""
-LIGHT = 16 * 1024
+_LIGHT = 16 * 1024
 """Bytes of a batch that is not worth weighing."""
 _MAX_NAME = 200
 _MAX_LINE = 10_000_000
@@ -38,7 +38,7 @@ class Call:
     arguments: dict[str, object]
     line: int | None
     size: int
-    """Bytes of its arguments where that is `LIGHT` or more; else no less than these."""
+    """Bytes of its arguments where there is `text`, or where they are too many; else of the batch, which are more."""
     weight: int = 0
     """Its share of what that batch takes in the host's memory, where that is much."""
     text: str = ""
@@ -139,7 +139,7 @@ def parse(batch: bytes) -> list[Frame]:
     if is_much:
         _refuse_too_much(frames)
     found = [_frame(item, len(batch)) for item in frames]
-    if len(batch) < LIGHT:
+    if len(batch) < _LIGHT:
         return found
     share = json_bounds.weight(batch) // len(found)
     return [_weighed(frame, share) for frame in found]

@@ -32,7 +32,7 @@ from isolith.calling.questions import Questioner
 from isolith.calling.remarks import doubted, remarks
 from isolith.calling.tally import Tally, tally_of
 from isolith.calling.turns import Turns
-from isolith.calling.use import HOST, Identity, Use
+from isolith.calling.use import Identity, Use
 from isolith.calling.waiting import edited
 from isolith.internal import internal_error
 from isolith.journal.errors import JournalError
@@ -44,7 +44,7 @@ from isolith_bindings.errors import CallError
 from isolith_bindings.policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from isolith.budgets import Budgets
     from isolith.calling.questions import Questions
@@ -159,7 +159,7 @@ class CallDesk:
             self._turns.wait(use)
             self.start_next()
         elif self._asker is not None:
-            use.task = asyncio.create_task(self._ask(use, self._asker.ask(use, decision)))
+            use.task = asyncio.create_task(self._ask(use, partial(self._asker.ask, use, decision)))
 
     def hold(self) -> None:
         """Start no more calls, because the script has ended: those it still asks for are recorded as cancelled."""
@@ -208,7 +208,8 @@ class CallDesk:
             self._approve(use, edited(call))
             return
         use.status, use.pending = "running", None
-        use.task = asyncio.create_task(self._ask(use, self._asker.confirm(use, call, self._judge.asks_anew(use, call))))
+        confirm = partial(self._asker.confirm, use, call, self._judge.asks_anew(use, call))
+        use.task = asyncio.create_task(self._ask(use, confirm))
 
     def _approve(self, use: Use, arguments: dict[str, object] | None) -> None:
         """To these arguments in place of its own."""
@@ -255,9 +256,9 @@ class CallDesk:
 
     # effects
 
-    async def _ask(self, use: Use, asking: Coroutine[object, object, PendingCall | None]) -> None:
+    async def _ask(self, use: Use, asking: Callable[[], Awaitable[PendingCall | None]]) -> None:
         try:
-            pending = await asking
+            pending = await asking()
         except CallError as error:
             self._fail(use, error)
             return
@@ -338,13 +339,12 @@ class CallDesk:
         return value if use.variant else self.catalog.observations.saw(use.connector.name, use.method, value)
 
     async def _complete(self, use: Use, value: object) -> None:
-        limit = None if use.frame.connector == HOST else self.budgets.result_bytes
         try:
             text = await beside_where_much({"": value}, lambda: written(use, value))
         except asyncio.CancelledError:
             self._afterwards.came_late(use, value)
             raise
-        text = kept_within(use, text, self.artifacts, limit)
+        text = kept_within(use, text, self.artifacts, None if use.connector is None else self.budgets.result_bytes)
         if self.recorder is not None:
             text = await self.recorder.completed(use, text)
             if not use.open:

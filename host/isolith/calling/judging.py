@@ -6,6 +6,7 @@ person is asked again; where it denies the call by then, it is refused.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from isolith.calling.use import HOST, HOST_SHOWN
 from isolith.run.given import MOST_GIVEN, encoded_size
 from isolith_bindings.errors import CallError
 from isolith_bindings.policy import denied
-from isolith_runtime import protocol
 
 if TYPE_CHECKING:
     from isolith.budgets import Budgets
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from isolith.run.allowance import Allowance
     from isolith_bindings.catalog import Catalog
     from isolith_bindings.policy import Decision, Policy
+    from isolith_runtime import protocol
 
 
 @dataclass(frozen=True)
@@ -101,4 +102,4 @@ class Judge:
 
 def _size(frame: protocol.Call) -> int:
     """Bytes of its arguments: measured already, where that takes time."""
-    return frame.size if frame.size >= protocol.LIGHT else encoded_size(frame.arguments)
+    return frame.size if frame.text or frame.size == sys.maxsize else encoded_size(frame.arguments)
