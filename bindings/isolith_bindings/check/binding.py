@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from isolith_bindings.check import results
+from isolith_bindings.check.scopes import root_name
 from isolith_bindings.check.values import UNKNOWN, Called, Coroutine, Each, Result, Several, Value, Waiting
 
 if TYPE_CHECKING:
@@ -19,13 +20,17 @@ class Binding:
     def __init__(self, expressions: Expressions) -> None:
         self.expressions = expressions
 
-    def gone_through(self, node: ast.expr, scope: Scope) -> Value:
-        """Each item of what is iterated over."""
+    def gone_through(self, node: ast.expr, scope: Scope, target: ast.expr) -> Value:
+        """Each item of what is iterated over, which is called `target`."""
         value = self.expressions.used(node, scope)
         if isinstance(value, (Waiting, Coroutine)):
             self.expressions.unawaited(value, node, "is not iterable")
         if isinstance(value, Result):
-            value = results.each(value)
+            parts = len(target.elts) if isinstance(target, (ast.Tuple, ast.List)) else 1
+            starred = parts > 1 and any(isinstance(part, ast.Starred) for part in target.elts)  # type: ignore[attr-defined]
+            self.expressions.wrong(results.gone_through(value, parts=1 if starred else parts), node)
+            told_apart = root_name(node) in self.expressions.state.scopes.told_apart
+            value = UNKNOWN if told_apart else results.each(value)
         return value.item if isinstance(value, Each) else UNKNOWN
 
     def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:

@@ -6,12 +6,13 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from isolith_bindings.check import arguments, surroundings
+from isolith_bindings.check import arguments, results, surroundings
 from isolith_bindings.check.values import (
     UNKNOWN,
     Called,
     ConnectorRef,
     Coroutine,
+    Data,
     Each,
     Function,
     MethodRef,
@@ -63,6 +64,8 @@ class Calls:
             return self.method(node, function, [*zip(node.args, given, strict=True)], named, scope)
         if isinstance(function, (Called, ConnectorRef, Tools)):
             self.not_a_function(node, function)
+        elif isinstance(function, Result):
+            self.expressions.wrong(results.called(function), node)
         elif isinstance(function, Function):
             return self.own(function)
         elif isinstance(function, Named):
@@ -152,6 +155,8 @@ class Calls:
             kind = "function" if isinstance(value, Function) else "coroutine"
             mend = "call it, or leave it out" if kind == "function" else "make it a dict, a list or text"
             what = f"is of type {kind}, which has no data form: {mend}"
+        elif isinstance(value, Data) and value.value is ...:
+            what = "is of type ellipsis, which has no data form: make it a dict, a list or text"
         else:
             return
         if name:
@@ -171,10 +176,10 @@ class Calls:
         if name in _NEEDS_VALUES:
             for called in (value for value in given if isinstance(value, Called)):
                 self.state.misused(called, node)
-        elif name == "json.dumps" and given and isinstance(given[0], Called):
-            self.state.misused(given[0], node, hint=surroundings.NOT_AWAITED)
-        elif name == "open":
-            self.no_files(node)
+        elif name in {"json.dumps", "json.loads"} and given:
+            self.json(node, name, given[0])
+        elif name == "open" or name in surroundings.PROCESSES:
+            self.refused(node, name)
         elif name == "input":
             self.state.say("exception", node, "TypeError: `input` is not callable", surroundings.NOBODY_TO_ASK)
         elif name == "getattr":
@@ -186,6 +191,13 @@ class Calls:
         elif name in _WAITERS:
             return self.waiting(node, name, given, named)
         return UNKNOWN
+
+    def json(self, node: ast.Call, name: str, value: Value) -> None:
+        """`json.dumps(x)` of a call under way, `json.loads(x)` of what is data already."""
+        if name == "json.dumps" and isinstance(value, Called):
+            self.state.misused(value, node, hint=surroundings.NOT_AWAITED)
+        elif name == "json.loads" and isinstance(value, Result):
+            self.expressions.wrong(results.parsed(value), node)
 
     def kept_for_later(self, node: ast.Call, name: str, values: list[Value], scope: Scope) -> None:
         """`partial(method, name=value)`: more arguments may come, and whether it is ever called is not known."""
@@ -213,8 +225,11 @@ class Calls:
             return UNKNOWN
         return self.expressions.member(given[0], name, node)
 
-    def no_files(self, node: ast.Call) -> None:
-        """`open(...)`."""
+    def refused(self, node: ast.Call, name: str) -> None:
+        """`open(...)`, `subprocess.run(...)`."""
+        if name != "open":
+            self.state.say("exception", node, f"PermissionError: {surroundings.NO_PROCESSES}")
+            return
         path = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
         shown = f": {path!r}" if isinstance(path, str | bytes) else ""
         self.state.say("exception", node, f"PermissionError: {surroundings.NO_FILES}{shown}")
@@ -226,6 +241,8 @@ class Calls:
             message = f"TypeError: `{name}(...)` was given the results of calls, not calls"
             self.state.say("exception", node, message, surroundings.CALLS_GIVE_VALUES)
             return UNKNOWN
+        if name == "asyncio.gather" and not self.state.synchronous:
+            self.not_one_by_one(node, given)
         calls = tuple(part for part in parts if isinstance(part, Called))
         if name in _GIVE_ON and given:
             first = given[0]
@@ -240,6 +257,19 @@ class Calls:
         known = not any(isinstance(argument, ast.Starred) for argument in node.args)
         results = tuple(part.result if isinstance(part, Called) else UNKNOWN for part in parts)
         return Waiting(name, Several(results) if known else UNKNOWN, calls)
+
+    def not_one_by_one(self, node: ast.Call, given: list[Value]) -> None:
+        """`gather([...])`, `gather(crm.list)`: a list of calls, or what is not called yet."""
+        for argument, value in zip(node.args, given, strict=True):
+            listed = isinstance(argument, ast.Name) and isinstance(value, (Several, Each))
+            if isinstance(argument, (ast.List, ast.ListComp)) or listed:
+                message = "TypeError: cannot use 'list' as a dict key (unhashable type: 'list')"
+            elif isinstance(value, MethodRef):
+                message = "TypeError: An asyncio.Future, a coroutine or an awaitable is required"
+            else:
+                continue
+            self.state.say("exception", node, message, surroundings.ONE_BY_ONE, certain=not listed)
+            return
 
 
 def _item(value: Value) -> Value:

@@ -344,10 +344,12 @@ class Expressions:
         inner = self.state.scopes.of[node]
         for number, generator in enumerate(node.generators):
             if number == 0:
-                self.binding.bind(generator.target, self.binding.gone_through(generator.iter, scope), inner)
+                item = self.binding.gone_through(generator.iter, scope, generator.target)
+                self.binding.bind(generator.target, item, inner)
             with self.state.unsure():
                 if number:
-                    self.binding.bind(generator.target, self.binding.gone_through(generator.iter, inner), inner)
+                    item = self.binding.gone_through(generator.iter, inner, generator.target)
+                    self.binding.bind(generator.target, item, inner)
                 for test in generator.ifs:
                     self.used(test, inner)
         with self.state.unsure():

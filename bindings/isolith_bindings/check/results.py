@@ -30,6 +30,8 @@ _OF_AN_ARTIFACT = frozenset({"handle", "mime", "size", "name", "read", "model_du
 _OF_A_LONG_RESULT = frozenset({"artifact", "truncated", "preview"})
 """The keys of what stands for a result that is too long to be a value."""
 
+KEY: JsonSchema = {"type": "string"}
+"""What a key of a dict is, as one goes through it."""
 _ARRAY = frozenset({"array"})
 _OBJECT = frozenset({"object"})
 _STRING = frozenset({"string"})
@@ -94,12 +96,37 @@ def item(result: Result, key: object) -> Wrong | Value:
         return _element(result) if isinstance(key, int) else UNKNOWN
     if types == _OBJECT and isinstance(key, str):
         return _member(result, key)
-    return _of_a_scalar(types, key) or UNKNOWN
+    if types == _OBJECT and type(key) is int and (lists := _lists(result)) is not None:
+        listed = " or ".join(f"x[{name!r}][{key}]" for name in lists[:2])
+        return Wrong(f"KeyError: {key}", f"this is a dict, not a list: {listed or _keys(result)}", certain=False)
+    return _of_a_scalar(result, types, key) or UNKNOWN
 
 
-def _of_a_scalar(types: frozenset[str], key: object) -> Wrong | None:
+def called(result: Result) -> Wrong | None:
+    """What is wrong with `result(...)`; None where nothing is known of it."""
+    types = types_of(result.schema, result.root)
+    if not types:
+        return None
+    [first, *_] = sorted(types, key=lambda kind: (kind == "null", kind))
+    message = f"TypeError: {_PYTHON[first].__name__!r} object is not callable"
+    return Wrong(message, "this is the result already: leave out the brackets", certain=True)
+
+
+def parsed(result: Result) -> Wrong | None:
+    """What is wrong with `json.loads(result)`, in the guest's words; None where it may be text."""
+    types = types_of(result.schema, result.root)
+    if len(types) != 1 or types & (_STRING | {"null"}):
+        return None
+    [name] = (_PYTHON[kind].__name__ for kind in types)
+    message = f"TypeError: the JSON object must be str, bytes or bytearray, not {name}"
+    return Wrong(message, f"this is a {name} already: leave out json.loads", certain=False)
+
+
+def _of_a_scalar(result: Result, types: frozenset[str], key: object) -> Wrong | None:
     if types == _STRING and isinstance(key, str):
         message = "TypeError: string indices must be integers, not 'str'"
+        if result.schema is KEY:
+            return Wrong(message, "going through a dict gives its keys: go through the list in it", certain=False)
         return Wrong(message, "this is a text: use it as it is, or json.loads(x) where it holds JSON", certain=False)
     if len(types) == 1 and types <= _NUMBERS:
         [kind] = types
@@ -127,7 +154,36 @@ def _member(result: Result, key: str) -> Wrong | Value:
 
 def each(result: Result) -> Value:
     """What going through a result gives, each time."""
-    return Each(_element(result)) if types_of(result.schema, result.root) == _ARRAY else UNKNOWN
+    types = types_of(result.schema, result.root)
+    if types == _OBJECT and _lists(result) is not None:
+        return Each(Result(result.tool, KEY, KEY))
+    return Each(_element(result)) if types == _ARRAY else UNKNOWN
+
+
+def gone_through(result: Result, *, parts: int) -> Wrong | None:
+    """What is wrong with `for ... in result`, each time taken apart into so many names."""
+    types = types_of(result.schema, result.root)
+    if len(types) == 1 and types <= _NUMBERS:
+        [kind] = types
+        message = f"TypeError: {_PYTHON[kind].__name__!r} object is not iterable"
+        return Wrong(message, "this is a single value: use it as it is", certain=False)
+    if types == _OBJECT and parts > 1:
+        message = f"ValueError: too many values to unpack (expected {parts})"
+        return Wrong(message, "this is a dict: for key, value in x.items()", certain=False)
+    return None
+
+
+def _lists(result: Result) -> list[str] | None:
+    """The keys that hold lists; None where any keys may be there, and so may those that are no text."""
+    schema = _one(result)
+    known = _properties(schema)
+    if not known or isinstance(schema.get("additionalProperties"), dict) or "patternProperties" in schema:
+        return None
+    return [key for key, part in known.items() if types_of(part, result.root) == _ARRAY]
+
+
+def _keys(result: Result) -> str:
+    return f"its keys: {', '.join(list(_properties(_one(result)))[:20])}"
 
 
 def _element(result: Result) -> Value:

@@ -221,7 +221,7 @@ class Statements:
 
     def each(self, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
         """`for x in y:`, which runs at least once where y is written out."""
-        item = self.expressions.binding.gone_through(node.iter, scope)
+        item = self.expressions.binding.gone_through(node.iter, scope, node.target)
         self.bind(node.target, item, scope)
         sure = isinstance(node.iter, (ast.List, ast.Tuple)) and bool(node.iter.elts)
         sure = sure and not any(isinstance(part, ast.Starred) for part in node.iter.elts)  # type: ignore[attr-defined]

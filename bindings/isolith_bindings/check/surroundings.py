@@ -22,15 +22,25 @@ BUILTINS = frozenset(dir(builtins)) - {"help", "copyright", "credits", "license"
     "PythonFinalizationError",
     "__name__",
     "__builtins__",
+    # Inside a class.
+    "__class__",
+    "__module__",
+    "__qualname__",
 }
 _NEWER_MODULES = frozenset({"annotationlib", "compression", "pathlib", "string", "tomllib", "isolith_runtime"})
 _NO_NETWORK = "there is no network here: call a connector"
 NO_FILES = "there is no file system here: take data from `input`, keep bytes with artifact(...), or call a connector"
+NO_PROCESSES = "there are no processes here: call a connector"
+PROCESSES = frozenset({"subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_output"})
 NOBODY_TO_ASK = "`input` is the caller's data, not a function; nobody is there to ask"
 NOT_AWAITED = "write `await` before the call"
 VALUE_ALREADY = "leave out `await`: this is a value already"
 SEVERAL_CALLS = (
     "for several calls write `await asyncio.gather(*[...])`; leave out `await` where these are values already"
+)
+ONE_BY_ONE = (
+    "asyncio.gather takes calls one by one, not a list of them, and none that was awaited: "
+    "write `await asyncio.gather(*[...])`"
 )
 CALLS_GIVE_VALUES = (
     "in a script that never says `await` a call gives its value: use it as it is; "
@@ -46,7 +56,7 @@ ABSENT = {
     "numpy": "use the statistics and math modules, or a connector",
     "pandas": "use csv, json, collections and statistics, or a connector",
     "lib2to3": "it is not part of Python any more",
-    "multiprocessing": "there are no processes here: call a connector",
+    "multiprocessing": NO_PROCESSES,
 }
 """Modules that models try and that are refused with a reason."""
 _NOT_THERE = frozenset(
