@@ -29,9 +29,10 @@ def shorten(value: object, max_tokens: int) -> object:
             continue
         if fits(to_json_text(cut), max_tokens):
             return cut
-    said = f"<{type(value).__name__}, too large to show>"
-    # `null` is one token, and nothing is less.
-    return said if fits(to_json_text(said), max_tokens) else None
+    for said in (f"<{type(value).__name__}, too large to show>", "…"):
+        if fits(to_json_text(said), max_tokens):
+            return said
+    return None  # one token, and nothing is less
 
 
 class _NoRoom(Exception):

@@ -54,8 +54,9 @@ def test_what_was_cut_is_said(value: object, tokens: int, cut: object) -> None:
         assert found == cut
 
 
-def test_where_not_even_that_fits_nothing_is_shown() -> None:
-    assert shorten(list(range(10_000)), 7) is None
+def test_where_not_even_that_fits_it_is_no_value_of_a_script() -> None:
+    assert shorten(list(range(10_000)), 7) == "…"
+    assert shorten(list(range(10_000)), 1) is None
 
 
 def test_the_work_does_not_grow_with_what_is_cut_off() -> None:
