@@ -129,6 +129,19 @@ async def test_whether_it_may_succeed_when_run_again(code_mode: CodeMode) -> Non
             "ValueError: bad (after ZeroDivisionError: division by zero)",
         ),
         (
+            "try:\n    try:\n        {}['id']\n    except KeyError as e:\n        raise ValueError('bad') from e\n"
+            "except ValueError as e:\n    raise RuntimeError('no') from e",
+            "RuntimeError: no (after ValueError: bad) (after KeyError: 'id')",
+        ),
+        (
+            "e = None\nfor n in range(9):\n    new = ValueError(n)\n    new.__cause__, e = e, new\nraise e",
+            "ValueError: 8 (after ValueError: 7) (after ValueError: 6) (after ValueError: 5)",
+        ),
+        (
+            "a, b = ValueError('a'), KeyError('b')\na.__cause__, b.__cause__ = b, a\nraise a",
+            "ValueError: a (after KeyError: 'b')",
+        ),
+        (
             "try:\n    crm.fail()\nexcept ToolError:\n    undefined_name",
             "NameError: name 'undefined_name' is not defined (after ToolError: no such contact)",
         ),
@@ -154,6 +167,16 @@ async def test_an_exception_is_readable(code_mode: CodeMode, script: str, messag
     outcome = await code_mode.execute(script)
     assert outcome.error is not None
     assert (outcome.status, outcome.error.kind, outcome.error.message) == ("failed", "exception", message)
+
+
+async def test_nobody_is_told_to_write_the_name_that_was_written() -> None:
+    async with CodeMode([], check="off") as code_mode:
+        outcome = await code_mode.execute("class Rows:\n    x = 1\n    y = [x for _ in '12']")
+    assert outcome.error is not None
+    assert (outcome.error.line, outcome.error.message) == (3, "NameError: name 'x' is not defined")
+    assert outcome.error.hint == (
+        "a comprehension in the body of a class does not see the names of the class: write a loop there"
+    )
 
 
 async def test_a_long_message_is_cut(code_mode: CodeMode) -> None:

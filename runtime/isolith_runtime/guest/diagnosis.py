@@ -18,6 +18,7 @@ _MAX_TEXT = 4000
 _MAX_FRAMES = 8
 _MAX_PARTS = 5
 _MAX_CAUSE = 300
+_MAX_CAUSES = 3
 
 
 class Deadlock(Exception):
@@ -104,10 +105,23 @@ def _message(error: BaseException) -> str:
         named = f"{type(error).__name__}: {error.message}"[:_MAX_CAUSE]
         return f"{named}: {parts}{f'; and {more} more' if more > 0 else ''}"[:_MAX_TEXT]
     message = _named(error)
-    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if cause is not None and cause is not error and not (_text(cause) and _text(cause) in message):
-        message += f" (after {_named(cause)[:_MAX_CAUSE]})"
+    for cause in _causes(error):
+        text = _text(cause)
+        if not (text and text in message):
+            message += f" (after {_named(cause)[:_MAX_CAUSE]})"
     return message[:_MAX_TEXT]
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """What led to it, latest first: the first few, for the one that began it is what has to be mended."""
+    chain = [error]
+    while len(chain) <= _MAX_CAUSES:
+        last = chain[-1]
+        cause = last.__cause__ or (None if last.__suppress_context__ else last.__context__)
+        if cause is None or any(cause is known for known in chain):
+            break
+        chain.append(cause)
+    return chain[1:]
 
 
 def _part(error: BaseException) -> str:

@@ -35,6 +35,7 @@ _STDLIB = frozenset("json re math datetime time random collections itertools fun
 _MAX_LISTED = 20
 _MAX_COMPARED = 2000
 _MAX_NAME = 100
+_IN_A_CLASS = "a comprehension in the body of a class does not see the names of the class: write a loop there"
 _NOT_HERE = "only the standard library is here; reach anything else through a connector"
 
 Hint = str | None
@@ -61,7 +62,10 @@ def _name_hint(error: NameError, line: str) -> Hint:
         return f"write `import {name}` first"
     if re.search(rf"[{{,]\s*{re.escape(name)}\s*:", line):
         return f"a key of a dict that is text stands in quotes: {{{name!r}: ...}}"
-    known = [n for n in [*names_seen(error), *dir(builtins)] if isinstance(n, str) and not n.startswith("__")]
+    seen = names_seen(error)
+    if name in seen:
+        return _IN_A_CLASS
+    known = [n for n in [*seen, *dir(builtins)] if isinstance(n, str) and not n.startswith("__")]
     close = difflib.get_close_matches(name[:_MAX_NAME], known[:_MAX_COMPARED], 1, 0.7)  # a script may make a million
     return _and_connectors(f"did you mean `{close[0]}`?" if close else "", error)
 
