@@ -15,6 +15,7 @@ from isolith_bindings.policy import ungoverned
 from isolith_bindings.predicates import parts_of
 from isolith_bindings.schema.astray import astray
 from isolith_bindings.schema.listed import listed_names
+from isolith_bindings.schema.parts import mapping
 from isolith_bindings.search import SNIPPETS
 
 if TYPE_CHECKING:
@@ -87,6 +88,5 @@ def _astray(path: list[str], method: Method) -> tuple[str, tuple[str, ...]] | No
     meant = next((name for name in names if name == first or fold(name) == fold(first) != ""), None)
     if meant is None:
         return first, names
-    properties = method.parameters["properties"]
-    found = astray(properties[meant], rest, method.parameters) if isinstance(properties, dict) else None
+    found = astray(mapping(method.parameters["properties"])[meant], rest, method.parameters)
     return None if found is None else (found.part, found.known)

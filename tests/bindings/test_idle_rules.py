@@ -118,16 +118,16 @@ def test_an_argument_that_a_call_may_have_is_not_told(path: str) -> None:
 
 
 def test_an_argument_is_told_where_no_method_can_have_it_and_all_say_what_they_take() -> None:
-    other = {"type": "object", "properties": {"pattern": {}}, "additionalProperties": False}
-    nothing_said: dict[str, object] = {"type": "object", "properties": {}}
+    other: dict[str, object] = {"type": "object", "properties": {"pattern": {}}, "additionalProperties": False}
+    unclear: list[dict[str, object]] = [
+        {"type": "object", "additionalProperties": True},
+        {"type": "object", "properties": {}},
+        {**CLOSED, "patternProperties": {}},
+    ]
     [told] = idle_rules(asks("pth", "files.*"), [files(write=CLOSED, find=other)])
     assert told.endswith(" none of the 2 methods that it fits has such an argument; did you mean `path`?")
     assert idle_rules(asks("pattern", "files.*"), [files(write=CLOSED, find=other)]) == []
-    for anything in (
-        {"type": "object", "additionalProperties": True},
-        nothing_said,
-        {**CLOSED, "patternProperties": {}},
-    ):
+    for anything in unclear:
         assert idle_rules(asks("pth", "files.*"), [files(write=CLOSED, find=anything)]) == []
     assert idle_rules(asks("pth", "*"), [files(write=CLOSED), Server(unavailable="it has not been started")]) == []
     assert idle_rules(asks("pth", "snippets.write"), [files(write=CLOSED)]) == []
