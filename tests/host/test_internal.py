@@ -10,6 +10,7 @@ import structlog
 import structlog.testing
 
 from isolith.internal import internal_error
+from isolith.journal import JournalUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,15 @@ def test_the_log_has_the_class_and_the_places_under_the_id() -> None:
     assert (entry["error_id"], entry["error"], entry["execution_id"]) == (diagnostic.error_id, "LookupError", "e")
     assert str(entry["where"][0]).startswith("test_internal.py:")
     assert "secret-4711" not in f"{logs} {diagnostic}"
+
+
+def test_a_journal_that_cannot_be_written_is_no_bug_and_the_log_has_why() -> None:
+    with structlog.testing.capture_logs() as logs:
+        diagnostic = internal_error(JournalUnavailable("database or disk is full"), execution_id="e")
+    assert (diagnostic.kind, diagnostic.retriable, diagnostic.error_id) == ("tool_unavailable", True, None)
+    assert "disk" not in f"{diagnostic}"
+    [entry] = logs
+    assert (entry["said"], entry["execution_id"]) == ("database or disk is full", "e")
 
 
 def test_two_have_two_ids() -> None:

@@ -175,7 +175,7 @@ class CallDesk:
                 use.task.cancel()
 
     async def close(self, patience_s: float, *, resting: bool = False) -> None:
-        """Cancel what is under way and wait for it, at most `patience_s` seconds. `resting`: what waits goes on."""
+        """Cancel what is under way, for `patience_s` seconds at most. What waits, unless `resting`, ends with the run."""
         self._closed = True
         tasks = [use.task for use in self._uses.values() if use.task is not None and not use.task.done()]
         for use in self._uses.values():
@@ -378,7 +378,7 @@ class CallDesk:
     def _end(self, use: Use, status: CallStatus) -> None:
         if not use.open:
             return
-        if status == "cancelled" and use.journalled and self.recorder is not None:
+        if status == "cancelled" and use.journalled and self.recorder and not (self._closed and use.pending):
             self._afterwards.write(self.recorder.cancelled(use))
         unheard = status == "cancelled" and not use.announced
         use.status, use.pending = status, None

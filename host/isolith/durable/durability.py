@@ -13,7 +13,7 @@ from isolith.calling.call_variants import resolve_call
 from isolith.calling.use import HOST, HOST_SHOWN, Identity, Use
 from isolith.durable.record import CallRecorder, expired, rejected
 from isolith.journal import model
-from isolith.journal.errors import LeaseLost, WrongStatus
+from isolith.journal.errors import JournalUnavailable, LeaseLost, WrongStatus
 from isolith.run import ending, gradual
 from isolith_bindings.beside import beside_where_much
 from isolith_bindings.errors import CallError
@@ -219,10 +219,18 @@ class Durability:
         await gradual.let_go(self._order.catalog.connectors.values(), self._execution_id, "paused")
 
     async def end(self, outcome: Outcome) -> Outcome:
-        """Write how it ended; `running` where it was left to another host. Raises JournalError."""
+        """Write how it ended; `running` where it was left to another host. Raises JournalError.
+
+        Where the journal cannot be written its lease is let go, or at least not renewed: whoever tends the journal goes
+        on with it from what is there.
+        """
         with contextlib.suppress(LeaseLost):  # it is another host's, which takes it over from the journal
             if not self._durable.ledger.left:
-                return await self._end(outcome)
+                try:
+                    return await self._end(outcome)
+                except JournalUnavailable:
+                    await self._durable.ledger.leave()
+                    raise
         return outcome.model_copy(update={"status": "running", "error": None})
 
     async def _end(self, outcome: Outcome) -> Outcome:

@@ -125,7 +125,8 @@ def migrate(connection: Connection, dialect: Dialect, migrations: Sequence[Migra
     for statements in migrations[version:]:
         for statement in statements:
             connection.exec_driver_sql(statement.replace("{blob}", dialect.blob))
-    connection.execute(
-        text("UPDATE meta SET value = :version WHERE name = 'version'"), {"version": str(len(migrations))}
-    )
+    if version < len(migrations):  # else nothing is written: a journal on a disk that is full can be read
+        connection.execute(
+            text("UPDATE meta SET value = :version WHERE name = 'version'"), {"version": str(len(migrations))}
+        )
     return len(migrations) - version
