@@ -94,3 +94,29 @@ async def test_a_type_without_a_schema_is_refused_where_the_run_may_go_on_elsewh
         outcome = await code_mode.execute("1", result_type=wanted)
         assert outcome.error is not None
         assert outcome.error.kind == "invalid_result"
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (
+            "['x'] * 3",
+            "at value[0]: Input should be a valid integer, unable to parse string as an integer (and 2 more)",
+        ),
+        ("['x'] * 5_000", "it is wrong in 5,000 places"),
+    ],
+)
+async def test_what_is_wrong_in_many_places_is_counted_and_not_told_apart(script: str, message: str) -> None:
+    """A script has room for a million of them, of a kilobyte each."""
+    async with CodeMode([]) as code_mode:
+        outcome = await code_mode.execute(script, result_type=list[int])
+    assert outcome.error is not None
+    assert outcome.error.message == f"the value is not what was asked for: {message}"
+
+
+async def test_no_key_of_a_value_makes_the_message_as_long_as_itself() -> None:
+    async with CodeMode([]) as code_mode:
+        outcome = await code_mode.execute("{'k' * 100_000: 'x'}", result_type=dict[str, int])
+    assert outcome.error is not None
+    assert outcome.error.message.startswith("the value is not what was asked for: at value['kkk")
+    assert len(outcome.error.message) == 2_000

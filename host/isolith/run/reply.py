@@ -77,9 +77,16 @@ def reply_of(result: Result, script: Prepared, budgets: Budgets, validate: Calla
 
 _FRAME_SLACK = 4096
 _MAX_TYPE = 1000
+_MAX_MESSAGE = 2_000
+"""Characters: a key of the value may be in it."""
+_MAX_EXPLAINED = 2_000
+"""Errors that are told apart, which takes a kilobyte and two microseconds each: a value has millions."""
 
 
 def _not_of_type(error: ValidationError | Mismatch, line: int, source_line: str | None) -> Diagnostic:
+    if isinstance(error, ValidationError) and error.error_count() > _MAX_EXPLAINED:
+        where = f"it is wrong in {error.error_count():,} places"
+        return _unfit(where, line, source_line)
     if isinstance(error, Mismatch):
         count, said, path = len(error.problems), error.problems[0].message, error.problems[0].path
         path = f".{path}" if path and not path.startswith("[") else path
@@ -87,9 +94,13 @@ def _not_of_type(error: ValidationError | Mismatch, line: int, source_line: str 
         first = error.errors(include_url=False, include_input=False)[0]
         count, said, path = error.error_count(), first["msg"], "".join(f"[{part!r}]" for part in first["loc"])
     more = f" (and {count - 1} more)" if count > 1 else ""
+    return _unfit(f"at value{path}: {said}{more}", line, source_line)
+
+
+def _unfit(where: str, line: int, source_line: str | None) -> Diagnostic:
     return Diagnostic(
         kind="invalid_result",
-        message=f"the value is not what was asked for: at value{path}: {said}{more}",
+        message=f"the value is not what was asked for: {where}"[:_MAX_MESSAGE],
         line=line,
         source_line=source_line,
         hint="end the script with a value of the type the caller asked for",
