@@ -6,7 +6,7 @@ An index is made for the connectors that a script names and no others.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from isolith_bindings import names
@@ -86,7 +86,7 @@ class Index:
     def missing(self, path: str) -> Missing:
         """What the run says of a method that is not there."""
         if path not in self._said:
-            close = _nearest(path, self.folded) if len(self._said) < _MAX_NEAREST else []
+            close = names.nearest(path, self.methods) if len(self._said) < _MAX_NEAREST else []
             self._said[path] = self._missing(path, close)
         return self._said[path]
 
@@ -134,7 +134,7 @@ class Toolbox:
         return alike[0] if len(alike) == 1 else None
 
     def meant(self, name: str) -> list[str]:
-        """Connectors and methods that models may mean by a name alone: `CRM`, `crm_list`, `mcp__crm__list`, `list`."""
+        """What models mean by a name alone: `CRM`, `crm_list`, `mcp__crm__list`, `list`, `issues` of `issues.list`."""
         connector = self.find(name)
         if connector is not None:
             return [connector]
@@ -147,7 +147,12 @@ class Toolbox:
         paths = (
             f"{known}.{name}" for known in self.connectors for name in spellings if name in self.index(known).methods
         )
-        return list(islice(paths, _MAX_MEANT))
+        beginnings = (
+            f"{known}.{name}"
+            for known in self.connectors
+            if any(path.startswith(f"{name}.") for path in self.index(known).methods)
+        )
+        return list(islice(chain(paths, beginnings), _MAX_MEANT))
 
     def missing(self, name: str) -> Missing:
         """What the run says of a connector that is not there."""

@@ -177,3 +177,27 @@ def test_results_against_schemas_as_servers_write_them(
 ) -> None:
     script = f"r = hub.go()\n{use}"
     assert [finding.certain for finding in found(script, hub(a_method("go", "go", returns=returns)))] == certain
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("hub.list_open_issues()", "hub.issues.list_open"),  # the same words in another order
+        ("issues.list_open()", "`hub.issues`"),  # the connector is left out
+        ("tools.issues.list_open()", "hub.issues"),
+    ],
+)
+def test_the_same_words_elsewhere_are_what_is_meant(text: str, meant: str) -> None:
+    connectors = hub(
+        a_method("issues.list_open", "issues/list-open"),
+        a_method("orgs.list_issue_types", "orgs/list-issue-types"),
+        a_method("orgs.list_open_invites", "orgs/list-open-invites"),
+    )
+    [finding] = found(text, connectors)
+    assert finding.hint is not None
+    assert finding.hint.startswith(f"did you mean {meant}")
+
+
+def test_a_name_that_begins_others_is_no_namespace() -> None:
+    [finding] = found("iss.list()", hub(a_method("issues.list", "issues/list"), a_method("issue", "issue")))
+    assert not (finding.hint or "").startswith("did you mean `hub")
