@@ -31,6 +31,8 @@ BESIDE = 256 * 1024
 """Bytes of a list that are read at once."""
 EMPTY_STATUSES = frozenset({204, 205, 304})
 _DEFAULT = "application/octet-stream"
+_END_MARK = {"data": "[DONE]"}
+"""The last event of a stream where an API does as OpenAI's: no document has it as one of its items."""
 _CARELESS = frozenset({"text/plain", _DEFAULT})
 """What servers say that were told nothing better."""
 
@@ -176,6 +178,8 @@ def _broken_promise(
     apart = of_several(media, told) or of_names(media, told)
     if media.schema is None or not (apart or (kind(told) == "json" and not is_binary(media.schema))):
         return None
+    if isinstance(value, list) and value[-1:] == [_END_MARK]:
+        value = value[:-1]
     problems = checker.problems_of(operation, answer.status, media.type, value)
     return f"{'; '.join(problems[:5])} ({answer.where})" if problems else None
 

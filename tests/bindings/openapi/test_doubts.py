@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.bindings.openapi.bench import OK, a_document
-from tests.bindings.openapi.exchanges import answered, get
+from tests.bindings.openapi.exchanges import answered, get, reply
 from tests.bindings.openapi.loopback import Answer, Got, Reply, serving
 
 from isolith import CodeMode, OpenApi
@@ -52,6 +52,18 @@ await api.write()
 def test_what_was_not_promised_is_believed_and_told(reply: Reply, value: object, told: list[str]) -> None:
     found, client = answered(get(responses=NUMBERS), reply)
     assert (found, client.doubts) == (value, told)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_the_mark_at_the_end_of_a_stream_is_no_item_of_it(strict: bool) -> None:
+    """As OpenAI ends its streams, whose description has them as events of objects."""
+    item = {"type": "object", "required": ["id"]}
+    document = get(responses={"200": {"content": {"text/event-stream": {"schema": item}}}})
+    stream = reply("text/event-stream", 'data: {"id": 1}\n\ndata: [DONE]\n\n')
+    found, client = answered(document, stream, strict_responses=strict)
+    assert (found, client.doubts) == ([{"data": {"id": 1}}, {"data": "[DONE]"}], [])
+    early = reply("text/event-stream", 'data: [DONE]\n\ndata: {"id": 1}\n\n')
+    assert "`[0].data`: expected object" in answered(document, early)[1].doubts[0]
 
 
 @pytest.mark.parametrize("responses", [{"404": {"description": "not there"}}, OK])
