@@ -15,6 +15,7 @@ from isolith_bindings.availability import why_absent
 from isolith_bindings.connector import Connector, Method, offered
 from isolith_bindings.errors import CallError
 from isolith_bindings.rendering import brief, one_of
+from isolith_bindings.schema.typenames import PRELUDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 
 _CLASS = re.compile(r"\b[A-Z]\w*")
 """What may be a type that is declared, in a signature."""
+_NO_TYPES = PRELUDE | {"None", "True", "False"}
+"""Words in capitals of any signature."""
 _MAX_NAME = 1000
+_MAX_MEANT = 3
+_MAX_LOOKED_THROUGH = 200
+"""Methods of a connector whose signatures are looked through for a type: a document may have thousands to write yet."""
 _MAX_PARTS = 8
 """Dots of a path at which the name of a method may end: each is looked for."""
 _MAX_KEPT = 64
@@ -72,16 +78,33 @@ class Targets:
         raise errors[0]
 
     def find_or_type(self, path: str) -> Target:
-        """The same, where `crm.Contact` may also be a type: that of the first method whose signature names it."""
+        """The same, where `crm.Contact` may also be a type: that of the first method whose signature names it.
+
+        So may `Contact` alone, where one connector has such a type.
+        """
         try:
             return self.find(path)
-        except CallError:
+        except CallError as error:
             for first, rest in names.paths(path, self._connectors):
                 found = names.resolve(first, {known: known for known in self._connectors})
                 method = None if found is None else _naming(self._connectors[found], rest)
                 if found is not None and method is not None:
                     return Target(self._connectors[found], method, rest)
-            raise
+            alone = [] if "." in path or path in _NO_TYPES else list(self._with_type(path))
+            if not alone:
+                raise
+            if len(alone) == 1:
+                return alone[0]
+            paths = " or ".join(f"`{target.connector.name}.{path}`" for target in alone[:_MAX_MEANT])
+            raise CallError("unknown_tool", str(error), hint=f"did you mean {paths}?") from error
+
+    def _with_type(self, name: str) -> Iterator[Target]:
+        """The connectors that have a type of this name. The signatures of a large one may not be written yet."""
+        for connector in self._connectors.values():
+            if len(connector.methods) <= _MAX_LOOKED_THROUGH:
+                method = _naming(connector, name)
+                if method is not None:
+                    yield Target(connector, method, name)
 
     def _inside(self, connector: Connector, rest: str) -> Target:
         try:

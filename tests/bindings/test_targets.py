@@ -294,3 +294,22 @@ def test_each_dot_may_end_a_name_but_not_hundreds_of_them(monkeypatch: pytest.Mo
     with pytest.raises(CallError, match="has no method"):
         CATALOG.describe("crm." + "a." * 400)
     assert len(looked) < 50
+
+
+def test_a_type_that_is_named_alone() -> None:
+    """As a signature shows it: where one connector has it that is meant, where several do each is told."""
+    hub, lab = Server("hub", [of_issues()]), Server("lab", [of_issues("find")])
+    assert Catalog([hub]).describe("Issue").path == "hub.list_issues.Issue"
+    with pytest.raises(CallError, match="there is no connector `Issue`") as told:
+        Catalog([hub, lab]).describe("Issue")
+    assert told.value.hint == "did you mean `hub.Issue` or `lab.Issue`?"
+    for name in ("Any", "None", "Nothing", "issue"):
+        with pytest.raises(CallError, match=f"there is no connector `{name}`"):
+            Catalog([hub, lab]).describe(name)
+
+
+def test_a_type_alone_is_not_looked_for_where_thousands_of_signatures_may_have_to_be_written() -> None:
+    many = Server("many", [of_issues(f"list_{number}") for number in range(201)])
+    with pytest.raises(CallError, match="there is no connector `Issue`"):
+        Catalog([many]).describe("Issue")
+    assert Catalog([many]).describe("many.Issue").path == "many.list_0.Issue"
