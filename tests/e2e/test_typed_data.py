@@ -7,14 +7,16 @@ import math
 import uuid
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, HttpUrl
 
 from isolith import CodeMode, connector
+from isolith_bindings.functions import as_connector
 
 if TYPE_CHECKING:
     from isolith import Outcome
@@ -166,6 +168,21 @@ def test_models_and_dataclasses_arrive_as_mappings_with_typed_fields() -> None:
 
 
 # what the caller asked for
+
+
+class Site(BaseModel):
+    address: HttpUrl
+    folder: PurePosixPath
+    fee: Decimal
+
+
+def site() -> Site:
+    return Site(address=HttpUrl("http://a.b/c"), folder=PurePosixPath("/srv"), fee=Decimal("1.10"))
+
+
+def test_what_a_model_says_in_text_arrives_as_text() -> None:
+    outcome = CodeMode([as_connector([site], "web")]).execute_sync("web.site()")
+    assert outcome.value == {"address": "http://a.b/c", "folder": "/srv", "fee": Decimal("1.10")}
 
 
 def test_a_result_type_makes_the_value_one_of_it() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from isolith.outcome import Diagnostic
 from isolith.run.artifacts import ArtifactsFull, ArtifactStore
 from isolith_bindings.errors import CallError
+from isolith_bindings.texts import with_texts
 from isolith_runtime.guest import codec
 from isolith_runtime.guest.artifact import Artifact
 
@@ -30,10 +31,18 @@ def outcome_text(use: Use, value: object, artifacts: ArtifactStore, limit: int |
 def written(use: Use, value: object) -> str:
     """A result as text. Raises CallError `invalid_result` for what is no data. On any thread."""
     try:
-        return codec.dumps(value)
+        return _data_or_texts(value)
     except (codec.NoDataForm, codec.TooLarge, RecursionError) as error:
         what = str(error) or "it is too large"
         raise CallError("invalid_result", f"{use.path} answered what is no data: {what}") from error
+
+
+def _data_or_texts(value: object) -> str:
+    """The text of data; where there is what has no data form, as it is with the texts of what has one in JSON."""
+    try:
+        return codec.dumps(value)
+    except codec.NoDataForm:
+        return codec.dumps(with_texts(value))
 
 
 def kept_within(use: Use, text: str, artifacts: ArtifactStore, limit: int | None) -> str:

@@ -1,0 +1,57 @@
+"""Objects that pydantic writes as text, among data that stays as it is."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+import re
+import uuid
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import PurePosixPath
+
+import pytest
+from pydantic import AnyUrl, HttpUrl, SecretStr
+
+from isolith_bindings.texts import with_texts
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (PurePosixPath("/a/b"), "/a/b"),
+        (HttpUrl("http://a.b/c"), "http://a.b/c"),
+        (AnyUrl("x://a"), "x://a"),
+        (ipaddress.ip_address("::1"), "::1"),
+        (ipaddress.ip_network("10.0.0.0/8"), "10.0.0.0/8"),
+        (re.compile("a+"), "a+"),
+        (Fraction(1, 3), "1/3"),
+        (SecretStr("hush"), "**********"),
+    ],
+)
+def test_what_has_a_text_becomes_it(value: object, text: str) -> None:
+    assert with_texts({"in": [(value, 1)], value: {2}}) == {"in": [(text, 1)], text: {2}}
+
+
+def test_data_keeps_its_types() -> None:
+    data = {
+        "day": dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
+        "span": dt.timedelta(1),
+        "price": Decimal("1.10"),
+        "id": uuid.UUID(int=1),
+        "raw": b"\0",
+        "set": {1, frozenset({2})},
+        "pair": (1j, None, True),
+    }
+    assert repr(with_texts(data)) == repr(data)
+
+
+def test_what_has_no_text_stays_as_it_is() -> None:
+    thing = object()
+    assert with_texts([thing, {"a": print}]) == [thing, {"a": print}]
+
+
+def test_a_list_that_contains_itself_comes_to_an_end() -> None:
+    endless: list[object] = []
+    endless.append(endless)
+    assert isinstance(with_texts(endless), list)
