@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from isolith.errors import UsageError
+from isolith.run.tested_parts import Place, tested_uses
 from isolith.run.type_folder import TypeFolder
 from isolith.run.type_remark import Remark, remark_of
 from isolith.run.type_server import NoAnswer, bound, surroundings
@@ -178,7 +179,11 @@ def _output(process: subprocess.Popen[bytes], checker: TypeChecker, timeout_s: f
 
 def _findings(name: Name, remarks: Iterable[Remark], text: str) -> Iterator[Finding]:
     dialect, told_apart = _DIALECTS[name], _TELLS_FAILURES.search(text) is not None
-    for said in remarks:
+    listed = list(remarks)
+    tested = tested_uses(text) if any("None" in said.message for said in listed) else frozenset[Place]()
+    for said in listed:
+        if "None" in said.message and (said.line - _LEAST, said.column) in tested:
+            continue
         if told_apart and "BaseException" in said.message:
             continue
         if said.line <= _LEAST or said.rule not in dialect.kept or _NOT_KEPT.search(said.message):

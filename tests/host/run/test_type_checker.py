@@ -187,6 +187,33 @@ def test_failures_that_are_told_apart_raise_no_alarm(command: TypeChecker) -> No
     assert [line for line, _ in told(f"{made}[one['name'] for one in found]", command)] == [2]
 
 
+@connector("people")
+class People:
+    """Answers with what may not be there."""
+
+    async def lookup(self, ids: list[str]) -> dict[str, dict[str, str] | None]:
+        """By id."""
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("for key in found:\n    print(found[key]['name'] if found[key] else key)", []),
+        ("for key in found:\n    if found[key] is not None:\n        print('\u00e4', found[key]['name'])", []),
+        ("[found[key]['name'] for key in found if found[key]]", []),
+        ("for key in found:\n    print(found[key] and found[key]['name'])", []),
+        ("for key in found:\n    print(found[key]['name'] if found else key)", [3]),
+        ("for key in found:\n    print(found[key]['name'])", [3]),
+    ],
+)
+def test_what_is_tested_first_raises_no_alarm(command: TypeChecker, text: str, lines: list[int]) -> None:
+    """No checker narrows `found[key]`, whose key is not written out."""
+    whole = f"found = people.lookup(ids=['a'])\n{text}"
+    found = types_of(whole, {"people": as_connector(People)}, command, synchronous=True)
+    assert [finding.line for finding in found] == lines
+
+
 class Priced(BaseModel):
     """What has a price."""
 

@@ -1,0 +1,52 @@
+"""Parts of values that a script tests before it uses them: `x[key]["name"] if x[key] else None`.
+
+No type checker takes such a test for one, where the key is not written out, and calls what is used possibly None.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Place = tuple[int, int]
+"""Line and column, in characters from 1."""
+
+
+def tested_uses(text: str) -> frozenset[Place]:
+    """Where something is used that the script tests somewhere; nothing of a text that does not parse here."""
+    try:
+        tree = ast.parse(text)
+        tested = {ast.unparse(part) for part in _tests(tree) if isinstance(part, ast.Subscript)}
+        if not tested:
+            return frozenset()
+        lines = text.split("\n")
+        return frozenset(
+            _place(node, lines)
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.Subscript, ast.Attribute))
+            and isinstance(node.value, ast.Subscript)
+            and ast.unparse(node.value) in tested
+        )
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+
+
+def _tests(tree: ast.Module) -> Iterator[ast.AST]:
+    """Every part of every test."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)):
+            yield from ast.walk(node.test)
+        elif isinstance(node, ast.BoolOp):
+            for value in node.values[:-1]:
+                yield from ast.walk(value)
+        elif isinstance(node, ast.comprehension):
+            for test in node.ifs:
+                yield from ast.walk(test)
+
+
+def _place(node: ast.expr, lines: list[str]) -> Place:
+    line = lines[node.lineno - 1] if node.lineno <= len(lines) else ""
+    return node.lineno, len(line.encode()[: node.col_offset].decode(errors="ignore")) + 1
