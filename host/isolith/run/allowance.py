@@ -29,7 +29,9 @@ class Allowance:
         self.budgets = budgets
         self.around = around
         self.nested_cpu_ms = 0.0
-        """CPU time that runs within this one have spent."""
+        """CPU time that runs within this one have spent, and those within them."""
+        self.nested_runs = 0
+        """How many are under way."""
         # Kept beside the counter, because a call must not cost a walk over all of them.
         self.total = 0
         self._of: collections.Counter[str] = collections.Counter()
@@ -66,6 +68,16 @@ class Allowance:
         self._of[connector] += 1
         if self.around is not None:
             self.around.count(connector)
+
+    def spend_cpu(self, milliseconds: float) -> None:
+        """What a run within this one has used, whatever became of it."""
+        self.nested_cpu_ms += milliseconds
+        if self.around is not None:
+            self.around.spend_cpu(milliseconds)
+
+    def share_of_cpu(self) -> int:
+        """Milliseconds for a further run within this one; those under way may need their part of what is left."""
+        return int((self.budgets.cpu_ms - self.nested_cpu_ms) / (1 + self.nested_runs))
 
     def hold(self, frame: Call) -> None:
         """The arguments of a call, until `release`. Raises CallError `invalid_arguments` where all are too much."""

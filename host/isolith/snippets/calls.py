@@ -78,16 +78,29 @@ class Nested:
             paths = " ".join(methods_of(snippet))
             await gradual.known(self._catalog.connectors, paths, around.order.budgets.call_s)
             self._refuse(snippet, arguments)
-            outcome = await self._outcome(journal, snippet, arguments, around)
+            outcome = await self._counted(journal, snippet, arguments, around)
         except JournalError as error:
             raise CallError("tool_unavailable", f"snippets.{self._name}: {error}", retriable=True) from error
+        return self._result(outcome)
+
+    async def _counted(
+        self, journal: Journal, snippet: Snippet, arguments: Mapping[str, object], around: Execution
+    ) -> Outcome:
+        """Its outcome. What it used is counted also where it is given up, or a script would give up each in turn."""
+        budgets, allowance = _within(around), around.allowance
+        allowance.nested_runs += 1
+        try:
+            outcome = await self._outcome(journal, snippet, arguments, around, budgets)
         except asyncio.CancelledError:
             if self._started is not None:
                 self._started.cancel()
-                await asyncio.shield(self._started.outcome())
+                given_up = await asyncio.shield(self._started.outcome())
+                allowance.spend_cpu(given_up.usage.cpu_ms)
             raise
-        around.allowance.nested_cpu_ms += outcome.usage.cpu_ms
-        return self._result(outcome)
+        finally:
+            allowance.nested_runs -= 1
+        allowance.spend_cpu(outcome.usage.cpu_ms)
+        return outcome
 
     def _refuse(self, snippet: Snippet, arguments: Mapping[str, object]) -> None:
         path = f"snippets.{snippet.name}"
@@ -103,9 +116,8 @@ class Nested:
             raise CallError("invalid_arguments", f"{path}: {'; '.join(map(str, problems))}")
 
     async def _outcome(
-        self, journal: Journal, snippet: Snippet, arguments: Mapping[str, object], around: Execution
+        self, journal: Journal, snippet: Snippet, arguments: Mapping[str, object], around: Execution, budgets: Budgets
     ) -> Outcome:
-        budgets = _within(around)
         catalog = narrowed(self._catalog, snippet)
 
         def begin(history: History | None, budgets: Budgets, durable: Durable) -> Execution:
@@ -207,7 +219,7 @@ class _Handed(ArtifactStore):
 def _within(around: Execution) -> Budgets:
     """What the run within may spend. Raises CallError where nothing is left."""
     budgets = around.order.budgets
-    left = int(budgets.cpu_ms - around.allowance.nested_cpu_ms)
+    left = around.allowance.share_of_cpu()
     if left < 1:
         raise CallError("calls_exceeded", "the snippets of this run have spent its `cpu_ms`")
     return budgets.model_copy(

@@ -111,6 +111,21 @@ async def test_cancelling_the_run_cancels_what_is_within(code_mode: CodeMode) ->
     assert (await runs.journal.executions.get(within)).status == "cancelled"
 
 
+async def test_what_is_given_up_has_used_what_it_used(code_mode: CodeMode) -> None:
+    """Else a script gives up each in turn, and its `cpu_ms` never ends."""
+    await approved(code_mode, "await crm.rows(team=input['team'])\nwhile input['team'] == 'for ever':\n    pass")
+    execution = code_mode.start("await snippets.weekly_report(team='for ever')")
+    async for event in execution.events():
+        if event["event"] == "progress":
+            break
+    assert (execution.allowance.nested_cpu_ms, execution.allowance.nested_runs) == (0, 1)
+    execution.cancel()
+    await execution.outcome()
+    while execution.allowance.nested_runs:
+        await asyncio.sleep(0.01)
+    assert execution.allowance.nested_cpu_ms > 0
+
+
 async def test_a_run_within_is_gone_on_with_by_the_run_around_it_alone(code_mode: CodeMode) -> None:
     runs = await code_mode.runs()
     lease = await runs.journal.executions.create(Order("outer.1", "1", origin='{"within":"outer"}'), "host/0", LEASE)

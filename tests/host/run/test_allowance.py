@@ -26,3 +26,20 @@ def test_arguments_are_held_up_to_the_most_and_let_go() -> None:
     allowance.release(1)
     allowance.release(1)
     allowance.hold(call(3, MAX_HELD // 2))
+
+
+def test_what_a_run_within_uses_is_used_by_all_around_it() -> None:
+    outer = Allowance(Budgets(cpu_ms=1000))
+    inner = Allowance(Budgets(cpu_ms=400), outer)
+    inner.spend_cpu(300)
+    assert (inner.share_of_cpu(), outer.share_of_cpu()) == (100, 700)
+
+
+def test_runs_at_one_time_share_what_is_left() -> None:
+    allowance = Allowance(Budgets(cpu_ms=1000))
+    given = []
+    for _ in range(8):
+        given.append(allowance.share_of_cpu())
+        allowance.nested_runs += 1
+    assert given[:3] == [1000, 500, 333]
+    assert sum(given) < 3 * 1000
