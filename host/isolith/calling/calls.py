@@ -175,7 +175,7 @@ class CallDesk:
                 use.task.cancel()
 
     async def close(self, patience_s: float, *, resting: bool = False) -> None:
-        """Cancel what is under way, for `patience_s` seconds at most. What waits ends with the run, unless `resting`."""
+        """Cancel what is under way, in at most `patience_s` seconds. What waits ends with the run; `resting`: not."""
         self._closed = True
         tasks = [use.task for use in self._uses.values() if use.task is not None and not use.task.done()]
         for use in self._uses.values():
