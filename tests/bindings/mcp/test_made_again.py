@@ -111,6 +111,7 @@ async def test_a_second_break_is_told(trace: Path) -> None:
     assert calls(trace) == ['call echo {"n": 1}'] * 2
 
 
+@pytest.mark.usefixtures("supply")
 async def test_a_run_that_is_cancelled_as_a_server_dies_makes_no_call_again(trace: Path) -> None:
     box = McpServer("box", server(trace), trusted=True)
     async with CodeMode([box]) as code_mode:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from isolith.outcome import Diagnostic
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("supply")]
 
 
 UNGRANTED = ("wall_s", "value_bytes", "value_tokens", "argument_bytes", "script_bytes", "input_bytes")
