@@ -22,11 +22,16 @@ class Bugs:
 
     async def get(self, id: int = 1) -> dict[str, object]:  # noqa: A002
         """One."""
-        return {"id": id, "title": "t", "created": datetime(2026, 1, 2, tzinfo=UTC), "price": Decimal("1.10")}
+        created = datetime(2026, 1, 2, tzinfo=UTC)
+        return {"id": id, "title": "2.5", "created": created, "price": Decimal("1.10"), "due": "2026-01-02"}
 
     async def all(self) -> list[dict[str, object]]:
         """All of them."""
         return [await self.get(number) for number in range(3)]
+
+    async def page(self) -> dict[str, object]:
+        """Some of them."""
+        return {"total": 3, "items": await self.all()}
 
 
 @pytest.fixture
@@ -35,7 +40,7 @@ async def code_mode() -> AsyncGenerator[CodeMode]:
         yield made
 
 
-KEYS = "this is a dict with the keys: id, title, created, price"
+KEYS = "this is a dict with the keys: id, title, created, price, due"
 NO_SHELL = "leave out the lines that begin with `%` or `!`: there is no shell here, and nothing can be installed"
 VALUE_ITSELF = (
     "end the script with the value itself, which keeps its types; for text write json.dumps(..., default=str)"
@@ -54,6 +59,17 @@ VALUES = (
 )
 OPENSSL = "it is OpenSSL's, which is not here: hashlib and hmac have the digests, or let a connector do it"
 ESCAPED = "`\\n` stands here as two characters, where a line should end: the script was escaped twice"
+
+DECIMAL = 'a Decimal and a float do not mix: write Decimal("{}") (from decimal import Decimal), or float(x)'
+A_TIME = "one of them is text: {}.fromisoformat(x) makes a time of it"
+A_NUMBER = "one of them is text: float(x) or Decimal(x) makes a number of it, str(x) text of a number"
+FAILED = "try:\n    raise ToolError('x', data={'status': 404})\nexcept ToolError as e:\n"
+PARTS = "a failed call has message, kind, data, hint, tool and retriable"
+ROWS = "`p` is a dict, and a loop over it gives its keys: go through the list in it, p['items']"
+KEYS_OF = (
+    "`r` is text, '{}'; a loop over a dict gives its keys: where this is one, go through the list in it, "
+    "such as found['results'] of a search"
+)
 
 HINTS: dict[str, str | None] = {
     # calls
@@ -92,6 +108,31 @@ HINTS: dict[str, str | None] = {
     "import hashlib\nhashlib.pbkdf2_hmac('sha256', b'a', b'b', 1)": OPENSSL,
     "from hashlib import scrypt": OPENSSL,
     "import signal\nsignal.alarm(1)": "there are no signals here: use asyncio.timeout(...)",
+    "x = bugs.get()\nx['price'] * 1.5": DECIMAL.format("1.5"),
+    "total = 0.0\nfor x in bugs.all():\n    total += x['price']": DECIMAL.format("1.1"),
+    "from datetime import date\nx = bugs.get()\nmin(date.today(), x['due'])": A_TIME.format("date"),
+    "from datetime import datetime\nx = bugs.get()\nx['due'] > datetime.now()": A_TIME.format("datetime"),
+    "from datetime import timedelta\nx = bugs.get()\nx['due'] + timedelta(1)": A_TIME.format("datetime"),
+    "sum(x['title'] for x in bugs.all())": A_NUMBER,
+    "x = bugs.get()\nx['title'] * 1.5": A_NUMBER,
+    "x = bugs.get()\nround(x['title'], 2)": A_NUMBER,
+    "import statistics\nstatistics.mean(x['title'] for x in bugs.all())": A_NUMBER,
+    "x = bugs.get()\nf'{x[\"title\"]:.2f}'": "this is text: write float(x) or Decimal(x) before the colon",
+    "int('x')": None,
+    # what failed
+    f"{FAILED}    e.status": f"{PARTS}; here e.data['status']",
+    f"{FAILED}    print(e.status_code)": f"{PARTS}; here e.data['status']",
+    f"{FAILED}    e.response": PARTS,
+    f"{FAILED}    e.mesage": "did you mean `.message`?",
+    # what is text, and taken for a dict
+    "p = bugs.page()\n[b['id'] for b in p]": ROWS,
+    "p = bugs.page()\nfor b in p:\n    b['id']": ROWS,
+    "p = bugs.page()\nfor b in p:\n    b.get('id')": ROWS,
+    "async def go():\n    p = await bugs.page()\n    return [b['id'] for b in p]\nawait go()": ROWS,
+    "for r in search('bugs'):\n    r['path']": KEYS_OF.format("results"),
+    "for r in search('bugs'):\n    print(r.get('path'))": KEYS_OF.format("results"),
+    "x = '[1]'\nx['a']": "`x` is text: json.loads(x)",
+    "x = 'what, is this?'\nx['a']": None,
     # keys
     "for x in await bugs.all():\n    print(x['name'])": KEYS,
     "for x in bugs.all():\n    if x['name'] == 'y':\n        print(1)": KEYS,
@@ -127,6 +168,20 @@ async def test_a_mistake_has_its_hint(code_mode: CodeMode, script: str) -> None:
     error = (await code_mode.execute(script, input={"a": 1})).error
     assert error is not None
     assert error.hint == HINTS[script]
+
+
+@pytest.mark.parametrize(
+    ("script", "name"), [("input['a']", "input"), ("input.get('a')", "input"), ("x = input\nx['a']", "x")]
+)
+@pytest.mark.parametrize(
+    ("given", "hint"), [('{"a": 1}', "`{}` is text: json.loads({})"), ("a, b", "`input` is text: use it as it is")]
+)
+async def test_an_input_that_is_text_is_no_dict(
+    code_mode: CodeMode, script: str, name: str, given: str, hint: str
+) -> None:
+    error = (await code_mode.execute(script, input=given)).error
+    assert error is not None
+    assert error.hint == hint.format(name, name)
 
 
 @pytest.mark.parametrize(

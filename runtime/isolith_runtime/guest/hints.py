@@ -1,7 +1,7 @@
 """What to try instead, for the mistakes that models make.
 
 Each hint is a function of the exception and of the script's line that raised it. Those about the type of a value are in
-`hints_of_types.py`, those about waiting in `hints_of_waiting.py`.
+`hints_of_types.py` and `hints_of_operands.py`, those about waiting in `hints_of_waiting.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Callable
 
+from isolith_runtime.guest.hints_of_operands import format_hint
 from isolith_runtime.guest.hints_of_types import NOT_BUILT, attribute_hint, key_hint, type_hint
 from isolith_runtime.guest.hints_of_waiting import timeout_hint, waiting_hint
 from isolith_runtime.guest.tracebacks import names_seen, script_frames
@@ -140,5 +141,6 @@ _HINTS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], Calla
     (TypeError, _type_hint),
     (AttributeError, attribute_hint),
     (KeyError, key_hint),
+    (ValueError, format_hint),
 )
 """The first that fits is asked."""

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import inspect
 import re
 from datetime import date, datetime, time
 from types import ModuleType
 
+from isolith_runtime.guest.hints_of_operands import failure_hint, operand_hint, text_hint
+from isolith_runtime.guest.reached import subscripted
+from isolith_runtime.guest.toolerror import ToolError
 from isolith_runtime.guest.tracebacks import frames, names_seen
 
 _MAX_LISTED = 20
 _MAX_COMPARED = 2000
 _MAX_NAME = 100
 _MAX_KEYS = 200
-_MAX_LINE = 1000
 
 EVERYWHERE = frozenset({"emit", "progress", "search", "describe", "artifact"})
 """The functions of every script whose signature is told to whoever calls them wrongly."""
@@ -65,7 +66,7 @@ def type_hint(error: TypeError, line: str) -> str | None:
         found = re.search(pattern, text)
         if found:
             return hint.format(*map(str.lower, found.groups()))
-    return _signature(error, text)
+    return operand_hint(error, line) or _signature(error, text)
 
 
 def _signature(error: TypeError, text: str) -> str | None:
@@ -81,9 +82,13 @@ def signature(name: str, function: object) -> str:
     return name + re.sub(r": '([^']*)'", r": \1", shown)
 
 
-def attribute_hint(error: AttributeError, _line: str) -> str | None:
+def attribute_hint(error: AttributeError, line: str) -> str | None:
     """Of an attribute that is not there."""
-    obj, name = error.obj, error.name
+    obj, name = error.obj, error.name or ""
+    if isinstance(obj, ToolError):
+        return _did_you_mean(obj, name) or failure_hint(obj, name, line)
+    if isinstance(obj, str):
+        return text_hint(error, obj, line) or _attribute_meant(obj, name)
     if isinstance(obj, dict):
         return f"this is a dict: write [{name!r}]" if name in obj else _keys("this is a dict with the keys", obj)
     if isinstance(obj, list) and name in {"length", "push", "map", "filter", "forEach", "includes"}:
@@ -94,13 +99,18 @@ def attribute_hint(error: AttributeError, _line: str) -> str | None:
 
 
 def _attribute_meant(obj: object, name: str) -> str | None:
-    close = _closest(name, dir(obj), 0.7)
+    close = _did_you_mean(obj, name)
     if close:
-        return f"did you mean `.{close}`?"
+        return close
     if name in dir(str) and not isinstance(obj, (list, tuple, set)):
         text = ".isoformat()" if isinstance(obj, (datetime, date, time)) else ""
         return f"this is a {type(obj).__name__}, not text: {f'x{text}' if text else 'str(x)'}.{name}(...)"
     return None
+
+
+def _did_you_mean(obj: object, name: str) -> str | None:
+    close = _closest(name, dir(obj), 0.7)
+    return f"did you mean `.{close}`?" if close else None
 
 
 def key_hint(error: KeyError, line: str) -> str | None:
@@ -110,7 +120,8 @@ def key_hint(error: KeyError, line: str) -> str | None:
     if not inner or not isinstance(wanted, str):
         return None
     scope = {**inner[0].f_globals, **inner[0].f_locals}
-    asked = [owner for owner in _subscripted(line, wanted, scope) if wanted not in owner]
+    owners = [owner for _, owner, key in subscripted(line, scope) if key == wanted and isinstance(owner, dict)]
+    asked = [owner for owner in owners if wanted not in owner]
     # `__builtins__` is a dict that a script has not made.
     own = [value for name, value in inner[0].f_locals.items() if isinstance(value, dict) and not name.startswith("__")]
     for mapping in asked or [value for value in own if len(value) <= _MAX_KEYS and wanted not in value]:
@@ -118,46 +129,6 @@ def key_hint(error: KeyError, line: str) -> str | None:
         if re.fullmatch(r"[\w .-]+", close):
             return f"did you mean {close!r}?"
     return _keys("this is a dict with the keys", asked[0]) if len(asked) == 1 and asked[0] else None
-
-
-def _subscripted(line: str, key: str, scope: dict[str, object]) -> list[dict[object, object]]:
-    """The dicts that a line takes that key of, as far as names and subscripts lead to them; it is not run."""
-    code = line.strip()
-    for text in (code, f"{code.removesuffix(':')}:\n pass" if code.endswith(":") else code):
-        try:
-            tree = ast.parse(text[:_MAX_LINE])
-        except SyntaxError:
-            continue
-        seen = {**scope, **_items_of_loops(tree, scope)}
-        nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Subscript))
-        owners = [_reached(node.value, seen) for node in nodes if _constant(node.slice) == key]
-        return [owner for owner in owners if isinstance(owner, dict)]
-    return []
-
-
-def _items_of_loops(tree: ast.Module, scope: dict[str, object]) -> dict[str, object]:
-    """For each comprehension the first item, under the name that is gone when the line has failed."""
-    loops = [node for node in ast.walk(tree) if isinstance(node, ast.comprehension)]
-    found = [(loop.target.id, _reached(loop.iter, scope)) for loop in loops if isinstance(loop.target, ast.Name)]
-    return {name: list.__getitem__(items, 0) for name, items in found if isinstance(items, list) and items}
-
-
-def _reached(node: ast.expr, scope: dict[str, object]) -> object:
-    """What names and constant subscripts lead to; None for anything else. No code of the script's own is run."""
-    if isinstance(node, ast.Name):
-        return scope.get(node.id)
-    if not isinstance(node, ast.Subscript):
-        return None
-    owner, key = _reached(node.value, scope), _constant(node.slice)
-    if isinstance(owner, dict) and isinstance(key, (str, int)):
-        return dict.get(owner, key)
-    if isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner):
-        return list.__getitem__(owner, key)
-    return None
-
-
-def _constant(node: ast.expr) -> object:
-    return node.value if isinstance(node, ast.Constant) else None
 
 
 def _keys(what: str, mapping: dict[object, object]) -> str:
