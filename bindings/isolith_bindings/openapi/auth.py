@@ -91,12 +91,12 @@ class Auth:
         if not self.origins.permits(origin):
             raise CallError(
                 "denied",
-                f"{plan.operation} was not sent: the connector's credentials are not for {origin}",
+                f"{plan.told} was not sent: the connector's credentials are not for {origin}",
                 hint="add that host to the connector's own hosts if its credentials belong there",
             )
         if origin.scheme == "http" and not self.cleartext and not _this_machine(origin):
             raise CallError(
-                "denied", f"{plan.operation} was not sent: {origin} is not encrypted, and a credential belongs to it"
+                "denied", f"{plan.told} was not sent: {origin} is not encrypted, and a credential belongs to it"
             )
 
     async def _carry(self, plan: RequestPlan, use: Use, refused: Attachment | None) -> Attachment:
@@ -172,9 +172,7 @@ def _merged(plan: RequestPlan, parts: list[Attachment]) -> Attachment:
     places = Counter(_places(whole))
     twice = [place for place, count in places.items() if count > 1]
     if twice:
-        raise CallError(
-            "tool_unavailable", f"{plan.operation} was not sent: two credentials want the {' '.join(twice[0])}"
-        )
+        raise CallError("tool_unavailable", f"{plan.told} was not sent: two credentials want the {' '.join(twice[0])}")
     given = _places(Attachment(plan.headers, tuple((name, value or "") for name, value in plan.query), plan.cookies))
     for place in given:
         if place in places:

@@ -75,7 +75,7 @@ def failure(plan: RequestPlan, response: Response, *, identified: bool = True, n
     hint = f"the server limits requests: {limit}" if limited and str(limit) else hint
     return CallError(
         "tool_error",
-        f"{plan.operation} was answered {response.status} {data['reason']}".rstrip() + (f": {said}" if said else ""),
+        f"{redact(plan.told)} was answered {response.status} {data['reason']}".rstrip() + (f": {said}" if said else ""),
         data=data,
         retriable=limited or (response.status in _AGAIN and plan.idempotent),
         hint=hint,
@@ -118,7 +118,9 @@ def _said(body: object, depth: int = 0) -> str:
         return ""
     fields = cast("Mapping[str, object]", body)
     told = next((said for name in _SAYING if (said := _said(fields.get(name), depth + 1))), "")
-    return f"{_place(fields.get('loc'))}{told}" if told else _by_field(fields, depth) or _as_it_is(fields.get("detail"))
+    if told:
+        return f"{_place(fields.get('loc'))}{told}"
+    return _by_field(fields, depth) or _as_it_is(fields.get("detail")) or ("" if depth else _as_it_is(fields))
 
 
 def _place(steps: object) -> str:
@@ -135,10 +137,10 @@ def _by_field(fields: Mapping[str, object], depth: int) -> str:
     return "; ".join(told)[:MAX_SAID] + more
 
 
-def _as_it_is(detail: object) -> str:
-    """What an application of FastAPI says in a form of its own."""
-    text = json.dumps(detail, ensure_ascii=False) if isinstance(detail, Mapping) and detail else ""
-    return text if len(text) <= MAX_SAID else ""
+def _as_it_is(data: object) -> str:
+    """What an application says in a form of its own."""
+    text = json.dumps(data, ensure_ascii=False) if isinstance(data, Mapping) and data else ""
+    return text if len(text) <= MAX_SAID else f"{text[: MAX_SAID - 3]}..."
 
 
 def _reason(status: int) -> str:

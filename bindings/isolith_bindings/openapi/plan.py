@@ -12,6 +12,9 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
 IDEMPOTENT = SAFE | {"PUT", "DELETE"}
 """Methods that may be sent twice (RFC 9110, section 9.2.2)."""
 
+MAX_PATH = 200
+"""Characters of a path that a message shows."""
+
 Requirement = tuple[tuple[str, tuple[str, ...]], ...]
 """One alternative of `security`: each (scheme, scopes) is needed. Empty: no credential is needed."""
 
@@ -37,6 +40,12 @@ class RequestPlan:
     content_type: str | None = None
     security: tuple[Requirement, ...] | None = None
     endless: bool = False
+
+    @property
+    def told(self) -> str:
+        """The operation and its request, for a message: without server and query, which may carry what is secret."""
+        path = self.path or "/"
+        return f"{self.operation} ({self.method} {path if len(path) <= MAX_PATH else path[:MAX_PATH] + '...'})"
 
     @property
     def query_string(self) -> str:

@@ -53,7 +53,7 @@ def make(operation: Operation, arguments: Mapping[str, object], making: Making) 
             raise _refusal(operation, parameter, "it is part of the path and cannot be left out")
     written = _body(operation, arguments, making)
     return RequestPlan(
-        operation=f"{operation.name} ({operation.key})",
+        operation=operation.name,
         method=operation.method,
         server=making.server,
         path=parts.path(),

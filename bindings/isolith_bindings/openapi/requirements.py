@@ -56,7 +56,7 @@ def alternatives(plan: RequestPlan, wallet: Wallet) -> list[tuple[Use, ...]]:
         lacking = " or ".join(f"({uses})" for uses in resolved)
         raise CallError(
             "tool_unavailable",
-            f"{plan.operation} was not sent, it needs a credential that this connector does not have: {lacking}",
+            f"{plan.told} was not sent, it needs a credential that this connector does not have: {lacking}",
             hint=_hint(plan.security, wallet),
         )
     return _best_first(usable)

@@ -173,7 +173,7 @@ def test_a_credential_arrives_where_the_document_says(
 def test_what_cannot_be_satisfied_is_not_sent(security: tuple[Requirement, ...], given: Given, said: str) -> None:
     error = refused(security, given)
     assert error.kind == "tool_unavailable"
-    assert error.message.startswith("things.list was not sent")
+    assert error.message.startswith("things.list (GET /things) was not sent")
     assert said in error.message
     assert not error.retriable
 
@@ -215,7 +215,7 @@ def test_a_script_cannot_take_the_place_of_a_credential(
 
 def test_two_credentials_for_one_place_are_refused() -> None:
     error = refused(needs("bearer+basic"), {"bearer": KEY, "basic": Basic("me", KEY)})
-    assert error.message == "things.list was not sent: two credentials want the header authorization"
+    assert error.message == "things.list (GET /things) was not sent: two credentials want the header authorization"
 
 
 def test_a_credential_is_not_for_every_host_that_may_be_reached() -> None:

@@ -8,13 +8,14 @@ import pytest
 
 from isolith_bindings.egress import Response
 from isolith_bindings.openapi.failures import MAX_BODY, MAX_SAID, failure
-from isolith_bindings.openapi.plan import RequestPlan
+from isolith_bindings.openapi.plan import MAX_PATH, RequestPlan
 from isolith_bindings.secrets import MASK, remember
 
 if TYPE_CHECKING:
     from isolith_bindings.errors import CallError
 
 NOW = 1_700_000_000.0
+NESTED = '{"message": {"message": {"message": {"message": "deep"}}}}'
 JSON = ("Content-Type", "application/json; charset=utf-8")
 
 
@@ -42,7 +43,7 @@ def test_all_that_it_says() -> None:
     )
     assert (error.kind, error.message) == (
         "tool_error",
-        f"issues.create was answered 422 {HTTPStatus(422).phrase}: Validation Failed",
+        f"issues.create (GET /issues) was answered 422 {HTTPStatus(422).phrase}: Validation Failed",
     )
     assert error.data == {
         "status": 422,
@@ -65,7 +66,7 @@ def test_all_that_it_says() -> None:
         ({"errors": [{"detail": each} for each in "abcde"]}, "a; b; c; and 2 more"),
         ({"errors": ["a"]}, "a"),
         ({"detail": {"why": "because", "code": 7}}, '{"why": "because", "code": 7}'),
-        ({"detail": {"why": "x" * MAX_SAID}}, ""),
+        ({"detail": {"why": "x" * MAX_SAID}}, f'{{"why": "{"x" * (MAX_SAID - 12)}...'),
         ({"detail": [{"loc": ["body"], "msg": "x"}]}, "body: x"),
         (
             {"detail": [{"loc": ["query", "a"], "msg": "x"}, {"loc": ["body", "b", 0], "msg": "y"}]},
@@ -73,9 +74,11 @@ def test_all_that_it_says() -> None:
         ),
         ({"name": ["required", "short"], "age": ["a number"]}, "name: required; short; age: a number"),
         ({each: ["no"] for each in "abcd"}, "a: no; b: no; c: no; and 1 more"),
-        ({"items": [1, {"x": []}]}, ""),
-        ({"message": {"message": {"message": {"message": "deep"}}}}, ""),
-        ({"code": 7}, ""),
+        ({"items": [1, {"x": []}]}, '{"items": [1, {"x": []}]}'),
+        ({"message": {"message": {"message": {"message": "deep"}}}}, NESTED),
+        ({"code": 7}, '{"code": 7}'),
+        ({"error": {"code": 7}}, '{"error": {"code": 7}}'),
+        ({}, ""),
         ([], ""),
         ("a text", "a text"),
         (b"a  plain\ntext", "a plain text"),
@@ -87,7 +90,24 @@ def test_all_that_it_says() -> None:
 )
 def test_the_servers_own_words(body: object, said: str) -> None:
     error = failed(400, body)
-    assert error.message == "issues.create was answered 400 Bad Request" + (f": {said}" if said else "")
+    assert error.message == "issues.create (GET /issues) was answered 400 Bad Request" + (f": {said}" if said else "")
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/books/50", "/books/50"),
+        ("", "/"),
+        ("/a%20b", "/a%20b"),
+        ("/" + "x" * MAX_PATH, "/" + "x" * (MAX_PATH - 1) + "..."),
+        ("/a/canary-of-a-path/b", f"/a/{MASK}/b"),
+    ],
+)
+def test_which_request_it_was(path: str, told: str) -> None:
+    remember("canary-of-a-path")
+    plan = RequestPlan("get", "GET", "https://ada:pw@api.test", path, query=(("api_key", "canary-2"), ("page", "2")))
+    error = failure(plan, Response(404, (), b"", truncated=False, url=plan.url))
+    assert error.message == f"get (GET {told}) was answered 404 Not Found"
 
 
 @pytest.mark.parametrize(
@@ -168,4 +188,4 @@ def test_no_secret_is_in_it_wherever_the_server_puts_it() -> None:
 
 
 def test_a_status_of_nobody() -> None:
-    assert failed(799).message == "issues.create was answered 799"
+    assert failed(799).message == "issues.create (GET /issues) was answered 799"

@@ -154,7 +154,7 @@ def test_a_token_that_is_always_refused_ends() -> None:
             return caught.value
 
     error = asyncio.run(main())
-    assert error.message == "things.list was answered 401 Unauthorized: no"
+    assert error.message == "things.list (GET /things) was answered 401 Unauthorized: no"
     assert len(issuer.asked) == 2
 
 
