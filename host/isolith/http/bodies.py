@@ -25,9 +25,22 @@ BODY_S: Final = 20.0
 
 
 async def read_body(request: Request, model: type[Model]) -> Model:
-    """The body as what the operation takes. Raises Problem, and ValidationError for JSON of another shape."""
+    """The body as what the operation takes; none counts as `{}` where nothing has to be in it.
+
+    Raises Problem, and ValidationError for JSON of another shape.
+    """
+    if needs_body(model):
+        _check_type(request)  # before it is read
+    content = await arrived(request)
+    if not content and not needs_body(model):
+        return model()
     _check_type(request)
-    return model.model_validate(_json(await arrived(request)))
+    return model.model_validate(_json(content))
+
+
+def needs_body(model: type[BaseModel]) -> bool:
+    """Whether something has to be in it."""
+    return any(field.is_required() for field in model.model_fields.values())
 
 
 async def arrived(request: Request) -> bytes:

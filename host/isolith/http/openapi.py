@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic.json_schema import models_json_schema
 
+from isolith.http.bodies import needs_body
 from isolith.http.models import OneEvent
 from isolith.http.problems import MEDIA_TYPE, ProblemModel
 
@@ -91,7 +92,7 @@ def _operation(operation: Operation, names: Mapping[object, Json]) -> Json:
         made["security"] = []
     if operation.body is not None:
         content = {"application/json": {"schema": names[operation.body, "validation"]}}
-        made["requestBody"] = {"required": True, "content": content}
+        made["requestBody"] = {"required": needs_body(operation.body), "content": content}
     return made
 
 

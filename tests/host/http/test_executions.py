@@ -74,6 +74,25 @@ async def test_a_run_that_was_asked_to_end_has_ended(api: Api) -> None:
     assert (refused.status_code, refused.json()["type"]) == (409, "urn:isolith:problem:wrong-status")
 
 
+@pytest.mark.parametrize("headers", [{}, {"Content-Type": "application/json"}, {"Content-Type": "text/plain"}])
+async def test_no_body_is_an_empty_one_where_nothing_has_to_be_in_it(api: Api, headers: dict[str, str]) -> None:
+    """As `curl -X POST` sends it; it used to be refused as no JSON."""
+    paused = await api.run("await bank.pay(to='Ada')")
+    where = f"/v1/executions/{paused['execution_id']}"
+    approved = await api.ask("POST", f"/v1/approvals/{paused['execution_id']}/1/approve", "grace", headers=headers)
+    assert approved.status_code in {400, 415}  # a digest has to be
+    ended = await api.ask("POST", f"{where}/cancel", headers=headers)
+    assert (ended.status_code, ended.json().get("status")) == (200, "cancelled")
+
+
+async def test_a_body_that_is_there_is_json_all_the_same(api: Api) -> None:
+    paused = await api.run("await bank.pay(to='Ada')")
+    where = f"/v1/executions/{paused['execution_id']}/cancel"
+    assert (await api.ask("POST", where, content=b"{}")).status_code == 415
+    assert (await api.ask("POST", where, content=b"{", headers={"Content-Type": "application/json"})).status_code == 400
+    assert (await api.post(where, {"wait": 1})).status_code == 422
+
+
 async def test_retry_and_rollback(api: Api) -> None:
     paused = await api.run("await bank.pay(to='Ada')\nawait bank.balance(name='Ada')\n1/0")
     [call] = paused["pending"]

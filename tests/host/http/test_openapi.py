@@ -46,6 +46,12 @@ def test_every_operation_is_described_once() -> None:
         Draft202012Validator.check_schema(schema)
 
 
+def test_a_body_is_required_where_something_has_to_be_in_it() -> None:
+    paths = openapi(OPERATIONS)["paths"]
+    assert paths["/v1/executions"]["post"]["requestBody"]["required"] is True
+    assert paths["/v1/executions/{execution_id}/cancel"]["post"]["requestBody"]["required"] is False
+
+
 def test_outcomes_are_those_that_are_published() -> None:
     published = openapi(OPERATIONS)["components"]["schemas"]
     assert {"Outcome", "Diagnostic", "PendingCall", "Usage"} <= {name.partition("-")[0] for name in published}
