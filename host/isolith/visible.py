@@ -47,6 +47,8 @@ _ALIKE = (
 _MIXED = re.compile(f"[A-Za-z](?=[{_ALIKE}])|[{_ALIKE}](?=[A-Za-z])")
 _LETTER_ALIKE = re.compile(f"[{_ALIKE}]")
 _MOST_MIXED = 3
+_MOST_LOOKED_AT = 1_000
+"""The same word may be there a million times, and is told of once."""
 _MOST_OF_A_WORD = 40
 
 
@@ -56,12 +58,12 @@ def mixed_words(text: str) -> list[str]:
     Two addresses look alike by them: a person is told, and looks twice.
     """
     found: dict[str, str] = {}
-    for match in _MIXED.finditer(text):
+    looked, at = 0, 0
+    while len(found) < _MOST_MIXED and looked < _MOST_LOOKED_AT and (match := _MIXED.search(text, at)):
         start, end = _word(text, match.start())
         letter = _LETTER_ALIKE.search(text, start, end)
         found[text[start:end]] = unicodedata.name(letter[0], "another letter") if letter else "another letter"
-        if len(found) == _MOST_MIXED:
-            break
+        looked, at = looked + 1, max(end, match.end())
     return [f"`{word}` has {letter}" for word, letter in found.items()]
 
 

@@ -19,16 +19,18 @@ def tested_uses(text: str) -> frozenset[Place]:
     """Where something is used that the script tests somewhere; nothing of a text that does not parse here."""
     try:
         tree = ast.parse(text)
-        tested = {ast.unparse(part) for part in _tests(tree) if isinstance(part, ast.Subscript)}
-        if not tested:
+        parts = [part for part in _tests(tree) if isinstance(part, ast.Subscript)]
+        if not parts:
             return frozenset()
+        shapes = _shapes(tree)
+        tested = {shapes[part] for part in parts}
         lines = text.split("\n")
         return frozenset(
             _place(node, lines)
             for node in ast.walk(tree)
             if isinstance(node, (ast.Subscript, ast.Attribute))
             and isinstance(node.value, ast.Subscript)
-            and ast.unparse(node.value) in tested
+            and shapes[node.value] in tested
         )
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
@@ -45,6 +47,17 @@ def _tests(tree: ast.Module) -> Iterator[ast.AST]:
         elif isinstance(node, ast.comprehension):
             for test in node.ifs:
                 yield from ast.walk(test)
+
+
+def _shapes(tree: ast.Module) -> dict[ast.AST, int]:
+    """A number for each part, which parts that say the same share. Each is looked at once, however deep it stands."""
+    numbers: dict[ast.AST, int] = {}
+    known: dict[tuple[object, ...], int] = {}
+    for node in reversed(list(ast.walk(tree))):  # what is within a part comes behind it there
+        fields = [value if isinstance(value, list) else [value] for _, value in ast.iter_fields(node)]
+        within = [tuple(numbers[one] if isinstance(one, ast.AST) else repr(one) for one in ones) for ones in fields]
+        numbers[node] = known.setdefault((type(node), *within), len(known))
+    return numbers
 
 
 def _place(node: ast.expr, lines: list[str]) -> Place:

@@ -242,6 +242,23 @@ def test_what_nobody_sees_is_shown(text: str, shown: str) -> None:
     assert json.loads(visible_in_json(document)) == {"text": text}
 
 
+def calls_of(work: Callable[[], object]) -> int:
+    """How many functions it calls: what it costs, whatever the machine."""
+    count = 0
+
+    def called(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
 def test_words_that_mix_alphabets_are_found() -> None:
     assert mixed_words('{"to":"ada@p\u0430ypal.com"}') == ["`p\u0430ypal` has CYRILLIC SMALL LETTER A"]
     assert mixed_words("\u0441rm, \uff41bc, x\U0001d41a") == [
@@ -252,6 +269,13 @@ def test_words_that_mix_alphabets_are_found() -> None:
     assert mixed_words("naïve Straße, Москва и Paris, iPhone手机, Αθήνα 3.14, 2µs") == []
     assert len(mixed_words("a\u0430 b\u0430 c\u0430 d\u0430")) == 3
     assert len(mixed_words("a" * 1000 + "\u0430" * 1000)[0]) < 150
+
+
+@pytest.mark.parametrize("text", ["a\u0430 ", "a\u0430", "a\u037e"], ids=["words", "one-word", "no-letter"])
+def test_what_mixes_alphabets_a_million_times_is_looked_at_a_thousand_times(text: str) -> None:
+    """A script writes a megabyte of them, and all that wait for the event loop waited for seconds."""
+    assert mixed_words(text * 100)
+    assert calls_of(lambda: mixed_words(text * 300_000)) < 500_000
 
 
 def test_visible_keeps_what_people_write() -> None:
