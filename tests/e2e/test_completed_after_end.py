@@ -177,6 +177,6 @@ def test_executions_show_says_it(desk: Desk, tmp_path: Path) -> None:
 
     execution_id = asyncio.run(run())
     shown = CliRunner().invoke(app, ["executions", "show", execution_id, "--journal", journal])
-    assert f"mail.send ({execution_id}.1) was done after it had been given up" in shown.stderr
+    assert f"mail.send ({execution_id}.1) was done after it had been given up" in shown.stdout
     data = CliRunner().invoke(app, ["executions", "show", execution_id, "--json", "--journal", journal])
     assert [call["completed_after_end"] for call in json.loads(data.stdout)["calls"]] == [True]

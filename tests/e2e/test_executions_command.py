@@ -118,7 +118,7 @@ def test_edited_rejected_cancelled_and_unknown(shell: Shell) -> None:
     assert shell.document("executions", "resume", left)["value"] == ["paid 50", 50]
     ended = paused()
     assert shell.document("executions", "cancel", ended, "--who", "ada")["status"] == "cancelled"
-    assert "ada asked at " in shell.run("executions", "show", ended).stderr
+    assert "ada asked at " in shell.run("executions", "show", ended).stdout
     assert "cancelled" in shell.run("executions", "approve", ended, "2").stderr
     wrong = shell.run("executions", "approve", "nope", "2")
     assert (wrong.returncode, wrong.stderr.strip()) == (

@@ -58,7 +58,7 @@ def test_the_command_lists_runs_and_shows_their_parts(tmp_path: Path) -> None:
     assert [one["execution_id"] for one in data(url, "list")] == [around, proven]
     listed = data(url, "list", "--parts")
     assert {one["execution_id"] for one in listed} == {around, f"{around}.1", proven}
-    assert f"snippets.counted is a run of its own: executions show {around}.1" in isolith(url, "show", around).stderr
+    assert f"snippets.counted is a run of its own: executions show {around}.1" in isolith(url, "show", around).stdout
     # The beginning of its id means the run, and not what is within it.
     shown = data(url, "show", around[:12])
     assert (shown["execution_id"], [call["call_id"] for call in shown["calls"]]) == (around, [f"{around}.1"])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from isolith.code_mode import CodeMode
+    from isolith.command_line.terminal import Terminal
     from isolith.journal.cancellations import Cancellation
     from isolith.journal.journal import Journal
     from isolith.journal.model import Call as JournalCall
@@ -230,9 +231,9 @@ def counted(call: str, verdict: str, who: str, *, json: bool) -> Callable[[], ob
     return None if json else lambda: command.terminal().say(f"call {number} is {verdict} by {who}")
 
 
-def answered(outcome: Outcome, *, json: bool) -> None:
-    """The outcome, and the exit code of it."""
-    terminal = command.terminal()
+def answered(outcome: Outcome, *, json: bool, terminal: Terminal | None = None) -> None:
+    """The outcome, and the exit code of it. `terminal`: where it goes, if not to the streams of this process."""
+    terminal = terminal or command.terminal()
     terminal.flags, terminal.kept = kept_journal.chosen().flags, True
     answer(outcome, terminal, Form.JSON if json else Form.PRETTY)
     if outcome.status == "paused" and not outcome.pending and not json:

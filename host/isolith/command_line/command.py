@@ -138,9 +138,9 @@ def listed(
         to.say(nothing)
 
 
-def terminal() -> Terminal:
-    """The streams of this process."""
-    return Terminal(sys.stdout, sys.stderr)
+def terminal(*, together: bool = False) -> Terminal:
+    """The streams of this process; `together`: what stands beside a result is asked for as well, and goes with it."""
+    return Terminal(sys.stdout, sys.stdout if together else sys.stderr)
 
 
 def read_configuration(name: str | None) -> ConfigFile | None:

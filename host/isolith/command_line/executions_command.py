@@ -44,7 +44,7 @@ from isolith.command_line.kept_runs import (
     with_runs,
 )
 from isolith.command_line.request import read_data, read_script
-from isolith.command_line.review import MAX_BEGINNING, about, first_line, reviewed
+from isolith.command_line.review import MAX_BEGINNING, about, first_line, listed_calls, reviewed
 from isolith.command_line.run_command import Form, answer
 from isolith.command_line.verify_command import verify
 from isolith.durable.dry_replay import dry_replay
@@ -99,7 +99,7 @@ def list_(
 @guarded
 @journalled
 def show(execution: Which, *, json: Json = False) -> None:
-    """Show an execution: whose it is, its script, who decided what, and how it ended or what it waits for."""
+    """Show an execution: whose it is, its script, its calls, who decided what, how it ended or what it waits for."""
 
     async def use(runs: DurableRuns, execution_id: str) -> Outcome:
         return await runs.outcome(execution_id)
@@ -111,14 +111,19 @@ def show(execution: Which, *, json: Json = False) -> None:
             await runs.journal.executions.order(execution_id),
         )
         said = reviewed(stands, order, await runs.journal.approvals.pending(execution_id), datetime.now(UTC))
-        said += said_of_decisions(calls, await runs.decisions(execution_id))
+        said += listed_calls(calls) + said_of_decisions(calls, await runs.decisions(execution_id))
         said += said_of_cancellation(await runs.journal.cancellations.of(execution_id))
-        made = [call for call in calls if call.connector == SNIPPETS and call.attempts]
-        return said + [f"{SNIPPETS}.{one.method} is a run of its own: executions show {key_of(one)}" for one in made]
+        parts = [call for call in calls if call.connector == SNIPPETS and call.attempts]
+        return said + [f"{SNIPPETS}.{one.method} is a run of its own: executions show {key_of(one)}" for one in parts]
 
+    terminal = command.terminal(together=True)
     for line in [] if json else with_runs(execution, look, connected=False):
-        command.terminal().say(line)
-    answered(with_runs(execution, use, connected=False), json=json)
+        terminal.write(visible(line))
+    terminal.listed = True
+    outcome = with_runs(execution, use, connected=False)
+    if outcome.ok and not json:
+        terminal.write("value:")
+    answered(outcome, json=json, terminal=terminal)
 
 
 @app.command(epilog="Example: isolith executions approve 4f2a 2 --digest 9c1e0b7d21aa")

@@ -26,6 +26,17 @@ MAX_BEGINNING = 2_000
 """Characters of a script in which its first line is looked for."""
 _MAX_LINE = 80
 _MAX_INPUT = 4_000
+_MAX_CALLS = 200
+_ENDS = {
+    "approved": "approved, not made yet",
+    "started": "under way",
+    "unknown": "unknown: it was under way when its host stopped",
+    "reverting": "being undone",
+    "reverted": "made, and undone since",
+    "revert_failed": "it could not be undone",
+    "revert_unknown": "unknown whether it was undone",
+}
+"""What became of a call, where its status alone does not say it to a person."""
 _NEWLINE = re.compile(r"\r\n?|\n")
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]*@")
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
@@ -39,6 +50,14 @@ def reviewed(execution: Execution, order: Order, waiting: Iterable[Call], now: d
         lines.append(f"input: {_cut(to_json_text(codec.loads(order.input)))}")
     lines += ["script:", *_script(order.script, {call.line for call in calls})]
     return lines + [_waits(call, now) for call in calls]
+
+
+def listed_calls(calls: Iterable[Call]) -> list[str]:
+    """A line for each call that does not wait: its number, its method, its line, and what became of it."""
+    listed = [call for call in calls if call.status != "pending_approval"]
+    more = len(listed) - _MAX_CALLS
+    lines = [f"call {_called(call)}: {_ENDS.get(call.status, call.status)}" for call in listed[:_MAX_CALLS]]
+    return lines + [f"and {more:,} more calls, which `--json` has"] * (more > 0)
 
 
 def about(waiting: Iterable[Call], beginning: str) -> str:
@@ -90,12 +109,16 @@ def _script(script: str, waiting: set[int | None]) -> list[str]:
 
 
 def _waits(call: Call, now: datetime) -> str:
-    line = f" in line {call.line}" if call.line is not None else ""
-    what = f"call {call.number}, {call.connector}.{call.method}{line}, waits for a person"
+    what = f"call {_called(call)}, waits for a person"
     if call.expires_at is None:
         return what
     left = f"for {_span(call.expires_at - now)} yet" if call.expires_at > now else "which is over"
     return f"{what} until {call.expires_at:%Y-%m-%d %H:%M:%S} UTC, {left}"
+
+
+def _called(call: Call) -> str:
+    line = f" in line {call.line}" if call.line is not None else ""
+    return f"{call.number}, {call.connector}.{call.method}{line}"
 
 
 def _span(time: timedelta) -> str:

@@ -67,6 +67,8 @@ class Terminal:
         """What the commands that answer have to be given to find the journal."""
         self.kept = False
         """Whether what is shown is kept in that journal."""
+        self.listed = False
+        """Whether the calls have been listed already."""
 
     def write(self, text: str) -> None:
         """One line of result, at once: as it is, but for control characters where a person looks at it.
@@ -112,7 +114,7 @@ class Terminal:
             self.say(_pending(call), "yellow")
             self.say(_answers(call, self.flags), "cyan")
         if self.err.is_terminal:
-            self._calls(outcome.calls)
+            self._calls(() if self.listed else outcome.calls)
             self.say(" · ".join([outcome.value_type or outcome.status, *_usage(outcome.usage)]), "dim")
 
     def _cut(self, outcome: Outcome) -> None:

@@ -84,7 +84,7 @@ def test_a_grant_with_an_approval_holds_for_so_many_calls_and_is_shown(bench: Be
     assert "no grant holds now" in bench.run("executions", "grants", "list").stderr
     [grant] = bench.document("executions", "grants", "list", "--spent")
     assert (grant["method"], grant["uses_left"], grant["who"], grant["execution_id"]) == ("bank.pay", 0, "ada", run)
-    told = bench.run("executions", "show", run).stderr
+    told = bench.run("executions", "show", run).stdout
     assert re.search(r"bank\.pay \(1\) approved by ada at [0-9: -]+ UTC\n", told)
     assert "bank.pay (2) approved by ada at " in told
     assert f"under {grant['grant_id']}" in told
@@ -100,7 +100,7 @@ def test_an_answer_that_counts_is_said_and_what_is_to_be_done_when_nothing_waits
     said = second.stderr.splitlines()
     assert (second.exit_code, said[0]) == (4, "call 2 is rejected by bob")
     assert said[-1] == f"it waits for nobody any more: `isolith executions resume {run}` goes on with it"
-    assert bench.run("executions", "show", run).stderr.splitlines()[-1] == said[-1]
+    assert bench.run("executions", "show", run).stdout.splitlines()[-1] == said[-1]
     assert bench.run("executions", "resume", run).exit_code == 1
     assert bench.paid == ["1"]
 

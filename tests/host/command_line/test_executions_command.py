@@ -65,8 +65,8 @@ def test_a_list_says_what_waits_and_how_the_others_begin(paused: str, url: str) 
 
 def test_what_a_reviewer_is_shown_has_the_script_and_obeys_none_of_it(paused: str, url: str) -> None:
     shown = isolith("show", paused, url=url)
-    assert (shown.exit_code, shown.stdout) == (4, "")
-    lines = shown.stderr.splitlines()
+    assert (shown.exit_code, shown.stderr) == (4, "")
+    lines = shown.stdout.splitlines()
     assert lines[0].startswith(f"execution {paused}: paused, begun ")
     assert lines[0].endswith(", for ada")
     assert lines[2:7] == [
