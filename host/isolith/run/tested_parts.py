@@ -6,10 +6,10 @@ No type checker takes such a test for one, where the key is not written out, and
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 Place = tuple[int, int]
 """Line and column, in characters from 1."""
@@ -54,10 +54,15 @@ def _shapes(tree: ast.Module) -> dict[ast.AST, int]:
     numbers: dict[ast.AST, int] = {}
     known: dict[tuple[object, ...], int] = {}
     for node in reversed(list(ast.walk(tree))):  # what is within a part comes behind it there
-        fields = [value if isinstance(value, list) else [value] for _, value in ast.iter_fields(node)]
-        within = [tuple(numbers[one] if isinstance(one, ast.AST) else repr(one) for one in ones) for ones in fields]
+        within = [_shape(value, numbers) for _, value in ast.iter_fields(node)]
         numbers[node] = known.setdefault((type(node), *within), len(known))
     return numbers
+
+
+def _shape(value: object, numbers: Mapping[ast.AST, int]) -> object:
+    if isinstance(value, list):
+        return tuple(_shape(one, numbers) for one in cast("list[object]", value))
+    return numbers[value] if isinstance(value, ast.AST) else repr(value)
 
 
 def _place(node: ast.expr, lines: list[str]) -> Place:
