@@ -365,15 +365,17 @@ async def test_nobody_s_answer_ends_the_run_by_itself(
     assert ledger.done == [("balance", "a")]
 
 
+@pytest.mark.parametrize("image", [None, "0" * 64], ids=["this-image", "another-image"])
 async def test_another_way_than_the_journal_s_is_told_with_both_sides(
-    bank: CodeMode, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    bank: CodeMode, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, image: str | None
 ) -> None:
     paused = await bank.execute(SYNC)
 
     async def changed(journal: Journal, execution_id: str) -> History:
         history = await load_history(journal, execution_id)
+        script, begun_in = SYNC.replace('account="a"', 'account="z"'), image or history.order.image_digest
         return dataclasses.replace(
-            history, order=dataclasses.replace(history.order, script=SYNC.replace('account="a"', 'account="z"'))
+            history, order=dataclasses.replace(history.order, script=script, image_digest=begun_in)
         )
 
     monkeypatch.setattr(durable_runs, "load_history", changed)
@@ -384,6 +386,7 @@ async def test_another_way_than_the_journal_s_is_told_with_both_sides(
         'run again, the script asked for bank.balance({"account":"z"}) (call 1, line 2), where the journal has '
         'bank.balance({"account":"a"}) (call 1) and bank.pay({"to":"b","amount":50}) (call 2)'
     )
+    assert ("another version of the guest began it" in (final.error.hint or "")) == (image is not None)
     assert ledger.done == [("balance", "a")]
 
 

@@ -99,6 +99,11 @@ class Durability:
         """Whether the journal says what the guest is given next."""
         return self.recorder.replay is not None and self.recorder.replay.under_way
 
+    @property
+    def begun_elsewhere(self) -> bool:
+        """Whether it was begun in another image than this one."""
+        return self._history is not None and self._history.order.image_digest != self._image
+
     def missing(self) -> str:
         """What the journal has and the script, at its end, never asked for."""
         return "" if self.recorder.replay is None else self.recorder.replay.missing()

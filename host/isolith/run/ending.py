@@ -159,12 +159,16 @@ def of_wall(script: Prepared, budgets: Budgets, waiting: tuple[str, int | None] 
     return _at(script, line, None, "wall_exceeded", message, "do less, or ask for more time")
 
 
-def of_divergence(asked: str, recorded: str) -> Diagnostic:
-    """The diagnostic of a replay that went another way than the journal: both sides."""
+def of_divergence(asked: str, recorded: str, *, begun_elsewhere: bool = False) -> Diagnostic:
+    """The diagnostic of a replay that went another way than the journal: both sides.
+
+    `begun_elsewhere`: in the guest of another version, which is not said to come to each timer at the same reading.
+    """
+    changed = "another version of the guest began it" if begun_elsewhere else "what it depends on has changed since"
     return Diagnostic(
         kind="diverged",
         message=f"run again, the script asked for {asked}, where the journal has {recorded}"[:_MAX_TEXT],
-        hint="what it depends on has changed since: start it anew, after a look at what its calls have done",
+        hint=f"{changed}: start it anew, after a look at what its calls have done",
     )
 
 

@@ -248,8 +248,7 @@ class Execution:
                 self._post.put(number, frame, more=True)
 
     def _guest_ready(self) -> bool:
-        replays = self._durability is not None and self._durability.replays
-        guest = self._guest
+        guest, replays = self._guest, self._durability is not None and self._durability.replays
         return guest is not None and guest.state.ready and self._forced is None and not replays
 
     def _deliver(self, frames: list[str], numbers: tuple[int, ...]) -> None:
@@ -270,7 +269,8 @@ class Execution:
     def diverge(self, asked: str, recorded: str) -> None:
         """A replay went another way than the journal."""
         self._stop_guest()
-        self._end(Reply("failed", error=ending.of_divergence(asked, recorded)))
+        elsewhere = self._durability is not None and self._durability.begun_elsewhere
+        self._end(Reply("failed", error=ending.of_divergence(asked, recorded, begun_elsewhere=elsewhere)))
 
     def fail_internally(self, error: Exception) -> None:
         """A bug of ours, or a journal that cannot be written: nothing can go on."""
