@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import CodeMode, Policy, Rule, UsageError
+from isolith import CodeMode, Policy, Rule, UsageError, connector, method
 from isolith.durable import durable_runs
 from isolith.durable.history import load_history
 from isolith.journal.errors import DigestMismatch
@@ -17,6 +17,8 @@ from isolith_bindings.mcp.connector import McpServer
 from isolith_bindings.mcp.descriptions import StdioServer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from isolith import Outcome
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -141,3 +143,40 @@ async def test_nobody_is_asked_about_what_a_tool_would_refuse(tmp_path: Path) ->
         outcome = await now.execute(SCRIPT, input=3)
     assert outcome.error is not None
     assert (outcome.status, outcome.error.kind, outcome.pending) == ("failed", "invalid_arguments", ())
+
+
+def bank(pay: Callable[..., object]) -> type:
+    """A connector with one method, which asks."""
+    return connector("bank")(type("Bank", (), {"pay": method(policy="ask")(pay)}))
+
+
+def pay_for(_self: object, what: object = None) -> str:
+    """Pay."""
+    return f"paid for {what}"
+
+
+def pay_all(_self: object) -> str:
+    """Pay."""
+    return "paid"
+
+
+async def approved_before(folder: Path, script: str, arguments: dict[str, object] | None) -> Outcome:
+    async with CodeMode([bank(pay_for)], journal=folder / "journal.db", tend=False) as before:
+        outcome = await before.execute(script)
+        runs, [call] = await before.runs(), outcome.pending
+        await runs.decide(outcome.execution_id, call.call_id, "approve", arguments=arguments, go_on=False)
+    async with CodeMode([bank(pay_all)], journal=folder / "journal.db", tend=False) as now:
+        return await (await now.runs()).resume(outcome.execution_id)
+
+
+async def test_what_was_approved_without_arguments_is_looked_at_without_them(tmp_path: Path) -> None:
+    """The script's own were looked at in their place, and who had left them out was asked again."""
+    final = await approved_before(tmp_path, "bank.pay(what='tea')", {})
+    assert (final.status, final.value) == ("completed", "paid")
+
+
+async def test_arguments_that_are_no_json_are_asked_about_again(tmp_path: Path) -> None:
+    """A key that is no text was a bug of ours."""
+    again = await approved_before(tmp_path, "bank.pay(what={(1, 2): 3})", None)
+    assert (again.status, again.error) == ("paused", None)
+    assert "bank.pay has no argument `what`" in again.pending[0].reason

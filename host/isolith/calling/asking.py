@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
@@ -14,6 +13,7 @@ from isolith_bindings.connector import Checks
 from isolith_bindings.errors import CallError
 from isolith_bindings.policy import ungoverned
 from isolith_bindings.secrets import MASK
+from isolith_runtime.guest import codec
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -64,7 +64,8 @@ class Asker:
         It is asked for again where the policy asks by something else now (`asks`), or the method would refuse by now
         what it took then: who said yes may give it other arguments, or reject it. Raises JournalError.
         """
-        use.arguments = edited(call) or use.arguments
+        others = edited(call)
+        use.arguments = use.arguments if others is None else others
         if asks is not None:
             use.policy, use.on_rejection = asks.version, asks.on_rejection
             return await self._ask_again(use, f"{_OTHER_POLICY}: {asks.reason}", await self._effect(use))
@@ -83,7 +84,7 @@ class Asker:
             given = await self._given(use)
             await beside_where_much(given, lambda: _check(use, given))
         except CallError as error:
-            told = error.kind == "invalid_arguments" and MASK not in json.dumps(use.arguments, default=str)
+            told = error.kind == "invalid_arguments" and MASK not in codec.dumps(use.arguments)
             return error if told else None
         return None
 
