@@ -6,7 +6,8 @@ import ipaddress
 import re
 from typing import Final
 
-_HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w-]+(?:\.[\w-]+)*)(?::\d+)?(?:/\S*)?")
+_HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w-]+(?:\.[\w-]+)*)(?::\d+)?(?:/[^\s?#]*)?")
+"""Nothing that may hold a key: neither who signs in nor a query is shown."""
 _SCHEMES: Final = ("https://", "http://")
 
 

@@ -23,8 +23,8 @@ _MAX_BITS = 14_000
 _PLAIN_DEFAULTS = (type(None), bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 
 
-def render_hint(hint: object) -> str:  # noqa: PLR0911 - one form of hint a line
-    """A type hint without module names: `list[Contact] | None`."""
+def render_hint(hint: object, within: tuple[object, ...] = ()) -> str:  # noqa: PLR0911 - one form of hint a line
+    """A type hint without module names: `list[Contact] | None`. `within`: named tuples that it is written out in."""
     if hint is None or hint is type(None):
         return "None"
     if hint is Ellipsis:
@@ -32,21 +32,21 @@ def render_hint(hint: object) -> str:  # noqa: PLR0911 - one form of hint a line
     if isinstance(hint, str):
         return hint
     if isinstance(hint, list):
-        return f"[{_listed(cast('list[object]', hint))}]"
+        return f"[{_listed(cast('list[object]', hint), within)}]"
     if isinstance(hint, enum.EnumMeta):
         # As a script writes it: an enum crosses as the value of its member.
         return f"Literal[{', '.join(map(_literal, cast('Iterable[enum.Enum]', hint)))}]"
     origin: object = get_origin(hint)
     if origin is None:
-        return _tuple_of_fields(hint) or _name(hint)
+        return _tuple_of_fields(hint, within) or _name(hint)
     arguments: tuple[object, ...] = get_args(hint)
     if origin is typing.Annotated:
-        return render_hint(arguments[0])
+        return render_hint(arguments[0], within)
     if origin is Union or origin is types.UnionType:
-        return " | ".join(render_hint(argument) for argument in arguments)
+        return " | ".join(render_hint(argument, within) for argument in arguments)
     if origin is Literal:
         return f"Literal[{', '.join(map(_literal, arguments))}]"
-    return f"{_name(origin)}[{_listed(arguments) or '()'}]"
+    return f"{_name(origin)}[{_listed(arguments, within) or '()'}]"
 
 
 def render_signature(name: str, parameters: Iterable[tuple[str, object, object]], extra: object, result: object) -> str:
@@ -79,23 +79,23 @@ def _default(value: object) -> str:
     return shown if len(shown) <= _MAX_DEFAULT else "..."
 
 
-def _tuple_of_fields(hint: object) -> str | None:
-    """A named tuple as it crosses, where the names of its items stay behind."""
-    if not hasattr(hint, "_fields") or not isinstance(hint, type) or not issubclass(hint, tuple):
+def _tuple_of_fields(hint: object, within: tuple[object, ...]) -> str | None:
+    """A named tuple as it crosses, where the names of its items stay behind. One that holds itself ends in its name."""
+    if not hasattr(hint, "_fields") or not isinstance(hint, type) or not issubclass(hint, tuple) or hint in within:
         return None
     try:
         fields = typing.get_type_hints(cast("type[object]", hint))
     except NameError:  # of a class inside a function
         return None
-    return f"tuple[{_listed(fields.values())}]" if fields else None
+    return f"tuple[{_listed(fields.values(), (*within, hint))}]" if fields else None
 
 
 def _literal(value: object) -> str:
     return repr(value.value) if isinstance(value, enum.Enum) else repr(value)
 
 
-def _listed(hints: Iterable[object]) -> str:
-    return ", ".join(map(render_hint, hints))
+def _listed(hints: Iterable[object], within: tuple[object, ...]) -> str:
+    return ", ".join(render_hint(hint, within) for hint in hints)
 
 
 def _name(hint: object) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import datetime as dt
 import decimal
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import PurePath
 from typing import cast
@@ -17,19 +17,32 @@ _MAX_DEPTH = 100
 _DATA = (str, bytes, bytearray, int, float, complex, dt.date, dt.time, dt.timedelta, decimal.Decimal, uuid.UUID, Enum)
 
 
-def with_texts(value: object, depth: int = _MAX_DEPTH) -> object:
+def with_texts(value: object) -> object:
     """The same data with each such object as its text, as the JSON Schema of its type says; a secret is masked.
 
-    What pydantic does not write as text, and what lies deeper than data may, stays as it is.
+    What pydantic does not write as text, and what lies deeper than data may, stays as it is. Each part is gone through
+    once, however often it is in the value: of one whose parts lead back to it there would be no end.
     """
+    return _with_texts(value, _MAX_DEPTH, {})
+
+
+def _with_texts(value: object, depth: int, seen: dict[int, tuple[object, object]]) -> object:
+    """`seen`: what each part became, by its identity; with the part itself, whose identity is its own so long."""
     if depth == 0 or value is None or isinstance(value, _DATA):
         return value
+    if id(value) not in seen:
+        seen[id(value)] = value, value
+        seen[id(value)] = value, _replaced(value, depth - 1, seen)
+    return seen[id(value)][1]
+
+
+def _replaced(value: object, depth: int, seen: dict[int, tuple[object, object]]) -> object:
     if isinstance(value, Mapping):
         pairs = cast("Mapping[object, object]", value).items()
-        return {with_texts(key, depth - 1): with_texts(item, depth - 1) for key, item in pairs}
+        return {_with_texts(key, depth, seen): _with_texts(item, depth, seen) for key, item in pairs}
     for kind in (list, tuple, set, frozenset):
         if isinstance(value, kind):
-            items = (with_texts(item, depth - 1) for item in cast("list[object]", value))
+            items = (_with_texts(item, depth, seen) for item in cast("list[object]", value))
             return cast("object", kind(items))
     return _text(value)
 
@@ -37,6 +50,8 @@ def with_texts(value: object, depth: int = _MAX_DEPTH) -> object:
 def _text(value: object) -> object:
     if isinstance(value, PurePath):
         return str(value)
+    if isinstance(value, Iterator):  # to look at it is to use it up, and it may have no end
+        return value
     with contextlib.suppress(PydanticSerializationError, ValueError, TypeError):
         text: object = to_jsonable_python(value)
         return text if isinstance(text, str) else value

@@ -18,6 +18,8 @@ from isolith_bindings.openapi import OpenApi
         ("[::1]:8000", "`http://[::1]:8000`"),
         ("api.example.com", "`https://api.example.com`"),
         ("api.example.com:8443/v1", "`https://api.example.com:8443/v1`"),
+        ("api.example.com/v1?key=hush", "the whole address, which begins with `https://` or `http://`"),
+        ("me:hush@api.example.com", "the whole address, which begins with `https://` or `http://`"),
         ("/v1", "the whole address, which begins with `https://` or `http://`"),
         ("ftp://api.example.com", "the whole address, which begins with `https://` or `http://`"),
         ("", "the whole address, which begins with `https://` or `http://`"),

@@ -26,6 +26,12 @@ class Place(NamedTuple):
     people: list[Contact]
 
 
+class Folder(NamedTuple):
+    name: str
+    folders: list["Folder"]
+    place: Place
+
+
 T = TypeVar("T")
 UserId = NewType("UserId", int)
 
@@ -56,6 +62,7 @@ UserId = NewType("UserId", int)
         (T, "T"),
         (Place, "tuple[int, list[Contact]]"),
         (list[Place], "list[tuple[int, list[Contact]]]"),
+        (Folder, "tuple[str, list[Folder], tuple[int, list[Contact]]]"),
         (UserId, "UserId"),
         ("Later", "Later"),
     ],

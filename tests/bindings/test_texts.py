@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
+import itertools
 import re
 import uuid
 from decimal import Decimal
@@ -55,3 +56,24 @@ def test_a_list_that_contains_itself_comes_to_an_end() -> None:
     endless: list[object] = []
     endless.append(endless)
     assert isinstance(with_texts(endless), list)
+
+
+def test_a_tree_whose_nodes_know_their_parent_is_gone_through_once() -> None:
+    """It used to be gone through once for each way to a node: without an end."""
+    root: dict[str, object] = {"at": PurePosixPath("/")}
+    root["children"] = [{"parent": root} for _ in range(20)]
+    found = with_texts(root)
+    assert isinstance(found, dict)
+    assert found["at"] == "/"
+
+
+def test_what_is_there_twice_is_replaced_in_both_places() -> None:
+    part = [PurePosixPath("/a")]
+    assert with_texts({"one": part, "other": [part]}) == {"one": ["/a"], "other": [["/a"]]}
+
+
+def test_what_gives_one_thing_after_another_is_left_alone() -> None:
+    endless = itertools.count()
+    counted = (number for number in endless)
+    assert with_texts([counted]) == [counted]
+    assert next(endless) == 0

@@ -186,7 +186,7 @@ class Expressions:
     def may_be_there(self, key: object) -> bool:
         """Whether the script may have put a key into a result itself, or asks first whether it is there."""
         scopes = self.state.scopes
-        return scopes.grows or key in scopes.stored or key in scopes.asked
+        return scopes.grows or (isinstance(key, str) and key in scopes.stored | scopes.asked)
 
     def wrong(self, wrong: results.Wrong | None, node: ast.expr) -> None:
         """Note what is wrong with the use of a result."""

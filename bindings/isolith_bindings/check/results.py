@@ -87,7 +87,8 @@ def _dict_hint(result: Result, name: str) -> str:
 def item(result: Result, key: object) -> Wrong | Value:
     """What `result[key]` is, or what is wrong with it."""
     types = types_of(result.schema, result.root)
-    if result.schema is result.root and key in _OF_A_LONG_RESULT and key not in _properties(_one(result)):
+    whole = result.schema is result.root and isinstance(key, str)
+    if whole and key in _OF_A_LONG_RESULT and key not in _properties(_one(result)):
         return UNKNOWN
     if types == _ARRAY:
         if isinstance(key, str):

@@ -37,7 +37,8 @@ def astray(schema: object, path: Sequence[str], root: JsonSchema) -> Astray | No
     references = References(root)
     here = [schema]
     for part in path:
-        parts = [found for each in here for found in _alternatives(each, references, _MAX_DEPTH)]
+        seen: set[int] = set()
+        parts = [found for each in here for found in _alternatives(each, references, seen, _MAX_DEPTH)]
         if not parts or None in parts or len(parts) > _MAX_PARTS:
             return None
         if part.isdigit() and all(_is(found, "array") for found in parts if found is not None):
@@ -61,18 +62,22 @@ def _names(schema: JsonSchema, part: str) -> tuple[str, ...] | None:
     return known if nearest(part, known) else None
 
 
-def _alternatives(schema: object, references: References, depth: int) -> Iterator[JsonSchema | None]:
-    """What the data may be, references followed and null left out; None for what is not known."""
+def _alternatives(schema: object, references: References, seen: set[int], depth: int) -> Iterator[JsonSchema | None]:
+    """What the data may be, references followed and null left out, each once; None for what is not known."""
     found = mapping(schema)
-    following = [word for word in REFERENCES if word in found]
     if not found or not depth:
         yield None
-    elif following:
-        yield from _alternatives(references.find(found[following[0]]), references, depth - 1)
+        return
+    if id(schema) in seen:
+        return
+    seen.add(id(schema))
+    following = [word for word in REFERENCES if word in found]
+    if following:
+        yield from _alternatives(references.find(found[following[0]]), references, seen, depth - 1)
     elif any(word in found for word in _ALTERNATIVES):
         for word in _ALTERNATIVES:
             for branch in items(found.get(word)):
-                yield from _alternatives(branch, references, depth - 1)
+                yield from _alternatives(branch, references, seen, depth - 1)
     elif found.get("type") != "null":
         yield found
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from isolith_bindings.check import check
+from isolith_bindings.check import belonging, check
+from isolith_bindings.check.fits import resolve
 from isolith_bindings.connector import JsonSchema, Method
 from isolith_bindings.testing import RecordingConnector
 
@@ -55,11 +56,22 @@ def test_nothing_is_said_of_what_nobody_knows(text: str) -> None:
     assert hint(text) in {"hub.replace()", "hub.merge()"}
 
 
-def test_a_schema_that_leads_round_in_circles_ends() -> None:
-    circle: JsonSchema = {"anyOf": [{"$ref": "#/$defs/a"}] * 20}
+def test_a_schema_that_leads_round_in_circles_is_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each way round used to be gone: millions of them."""
+    resolved: list[object] = []
+
+    def counted(schema: JsonSchema, root: JsonSchema) -> JsonSchema | bool | None:
+        resolved.append(schema)
+        assert len(resolved) < 1000
+        return resolve(schema, root)
+
+    monkeypatch.setattr(belonging, "resolve", counted)
+    again = [{"$ref": "#/$defs/a"}] * 20
+    circle: JsonSchema = {"anyOf": again, "oneOf": again, "allOf": again}
     parameters = {**FLAT, "properties": {"spec": {"$ref": "#/$defs/a"}}, "$defs": {"a": circle}}
     hub = RecordingConnector("hub", {})
     hub.methods = {"replace": Method("replace", "replace", "", parameters, None, "async def replace()")}
     report = check("hub.replace(zzz=1)", {"hub": hub})
     assert report.fatal is not None
     assert report.fatal.hint == "hub.replace()"
+    assert resolved

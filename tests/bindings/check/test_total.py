@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.bindings.check.corpus import scripts, shop
@@ -137,3 +138,13 @@ def test_any_schema_has_a_report(parameters: JsonSchema, returns: JsonSchema | N
     literal = repr(value) if json.dumps(value) else ""
     script = f"r = odd.go(x={literal}, type={literal})\nr.x\nr['x'][0].y\nfor part in r:\n    part.z\na, b = r"
     check(script, {"odd": Odd(parameters, returns)})
+
+
+@pytest.mark.parametrize("key", ["['name', 'email']", "{}", "{'a': 1}", "(1, [2])", "{1}", "1:2", "..."])
+@pytest.mark.parametrize("schema", [{"type": "object"}, {"type": "array"}, {"type": "string"}, {"type": "integer"}])
+def test_a_result_may_be_asked_for_any_key(key: str, schema: JsonSchema) -> None:
+    """As one asks for columns in pandas: a list as a key was an error of the check itself."""
+    crm = RecordingConnector("crm", {})
+    crm.methods = {"get": Method("get", "get", "", {"type": "object"}, schema, "async def get()")}
+    report = check(f"rows = await crm.get()\nrows[{key}]", {"crm": crm})
+    assert report.fatal is None
