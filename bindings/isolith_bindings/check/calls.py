@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from isolith_bindings.check import arguments, results, surroundings
+from isolith_bindings.check.by_name import called_by_name
 from isolith_bindings.check.values import (
     UNKNOWN,
     Called,
@@ -53,7 +54,7 @@ class Calls:
 
     def value(self, node: ast.Call, scope: Scope) -> Value:
         """What a call gives."""
-        function = self.expressions.value(node.func, scope)
+        function = self.function(node, scope)
         given = [self.argument(argument, scope) for argument in node.args]
         named: dict[str, Value] = {}
         for word in node.keywords:
@@ -71,6 +72,16 @@ class Calls:
         elif isinstance(function, Named):
             self.kept_for_later(node, function.name, given, scope)
             return self.pythons(node, function.name, given, named)
+        return UNKNOWN
+
+    def function(self, node: ast.Call, scope: Scope) -> Value:
+        """What is called; of a function that would call a tool by its name, what to write in its place."""
+        meant = called_by_name(node, self.state.toolbox)
+        scopes, name = self.state.scopes, node.func.id if isinstance(node.func, ast.Name) else ""
+        if meant is None or scope.find(name) is not None or scopes.opaque or self.state.full:
+            return self.expressions.value(node.func, scope)
+        hint = surroundings.by_name_hint(meant, synchronous=self.state.synchronous)
+        self.state.say("exception", node.func, f"NameError: name {name!r} is not defined", hint)
         return UNKNOWN
 
     def argument(self, node: ast.expr, scope: Scope) -> Value:

@@ -81,10 +81,12 @@ _ELSEWHERE = {
     "httpx": "there is no network here: call a connector",
     "help": "use describe(...)",
 }
-_BY_NAME = "a method is called by its own name: write `await CONNECTOR.METHOD(NAME=VALUE)`"
+BY_NAME = frozenset({"call_tool", "callTool", "use_tool", "execute_tool", "invoke_tool", "use_mcp_tool"})
+"""Functions that models call a tool through, by its name. There are none of them."""
+_BY_NAME = "a method is called by its own name: write `{}`"
 _CALLING = {
     **dict.fromkeys(("functions", "default_api"), "leave it out: connectors are there under their own names"),
-    **dict.fromkeys(("call_tool", "callTool", "use_tool", "execute_tool", "invoke_tool", "use_mcp_tool"), _BY_NAME),
+    **dict.fromkeys(BY_NAME, _BY_NAME.format("await CONNECTOR.METHOD(NAME=VALUE)")),
 }
 """Of which the guest says no more than that they are not there."""
 _STDLIB = frozenset("json re math datetime time random collections itertools functools statistics uuid csv io".split())  # noqa: SIM905
@@ -103,6 +105,11 @@ def is_there(module: str) -> bool:
 def is_namesake(connector: str) -> bool:
     """Whether a connector is called like a module that a script could import."""
     return not connector.startswith("_") and connector not in _NOT_THERE and is_there(connector)
+
+
+def by_name_hint(call: str, *, synchronous: bool) -> str:
+    """What to write for a method that is called through a function which is not there."""
+    return _BY_NAME.format(call if synchronous else f"await {call}")
 
 
 def key_hint(name: str) -> str:

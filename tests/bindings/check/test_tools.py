@@ -201,3 +201,37 @@ def test_the_same_words_elsewhere_are_what_is_meant(text: str, meant: str) -> No
 def test_a_name_that_begins_others_is_no_namespace() -> None:
     [finding] = found("iss.list()", hub(a_method("issues.list", "issues/list"), a_method("issue", "issue")))
     assert not (finding.hint or "").startswith("did you mean `hub")
+
+
+GENERAL = "CONNECTOR.METHOD(NAME=VALUE)"
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        ("call_tool('hub.get_it', {'a': 1, 'b': [x]})", "hub.get_it(a=1, b=[x])"),
+        ("call_tool('hub_issues_list')", "hub.issues_list()"),
+        ("callTool('hub', 'issues/list', {})", "hub.issues_list()"),
+        ("use_mcp_tool('mcp__hub__get_it', arguments={'a': 1})", "hub.get_it(a=1)"),
+        ("call_tool(tool_name='get_it', a=1)", "hub.get_it(a=1)"),
+        ("call_tool({'a': 1}, name='get_it')", "hub.get_it(a=1)"),
+        ("call_tool('hub.get_it', x)", "hub.get_it(x)"),
+        ("call_tool('hub.get_it', {'a-b': 1, 'from': 2})", "hub.get_it({'a-b': 1, 'from': 2})"),
+        ("call_tool('hub.get_it', {**x})", "hub.get_it({**x})"),
+        (f"call_tool('hub.get_it', {{'a': {'x' * 400!r}}})", "hub.get_it(...)"),
+        ("call_tool('hub.get_it', " + "1 + " * 150 + "1)", "hub.get_it(...)"),
+        ("call_tool('hub.nothing_like_it_is_here', {})", GENERAL),
+        ("call_tool(x, {})", GENERAL),
+        ("call_tool()", GENERAL),
+    ],
+)
+def test_a_method_called_through_a_function_that_is_not_there_is_told_as_it_is_called(call: str, meant: str) -> None:
+    [first, *_] = found(f"x = 1\nawait {call}")
+    assert first.message == f"NameError: name '{call.partition('(')[0]}' is not defined"
+    assert first.hint == f"a method is called by its own name: write `await {meant}`"
+
+
+def test_without_await_it_is_told_without_it_and_a_function_of_the_scripts_own_is_its_own() -> None:
+    [only] = found("call_tool('hub.get_it', {})")
+    assert only.hint == "a method is called by its own name: write `hub.get_it()`"
+    assert found("def call_tool(name, arguments):\n    return name\ncall_tool('hub.get_it', {})") == ()
