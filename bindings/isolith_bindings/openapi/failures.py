@@ -75,7 +75,7 @@ def failure(plan: RequestPlan, response: Response, *, identified: bool = True, n
     hint = f"the server limits requests: {limit}" if limited and str(limit) else hint
     return CallError(
         "tool_error",
-        f"{redact(plan.told)} was answered {response.status} {data['reason']}".rstrip() + (f": {said}" if said else ""),
+        f"{plan.told} was answered {response.status} {data['reason']}".rstrip() + (f": {said}" if said else ""),
         data=data,
         retriable=limited or (response.status in _AGAIN and plan.idempotent),
         hint=hint,
@@ -138,8 +138,11 @@ def _by_field(fields: Mapping[str, object], depth: int) -> str:
 
 
 def _as_it_is(data: object) -> str:
-    """What an application says in a form of its own."""
-    text = json.dumps(data, ensure_ascii=False) if isinstance(data, Mapping) and data else ""
+    """What an application says in a form of its own; nothing of what is too deep to be written again."""
+    try:
+        text = json.dumps(data, ensure_ascii=False) if isinstance(data, Mapping) and data else ""
+    except RecursionError:
+        return ""
     return text if len(text) <= MAX_SAID else f"{text[: MAX_SAID - 3]}..."
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from isolith_bindings.secrets import redact
+
 SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
 """Methods that change nothing on the other side (RFC 9110, section 9.2.1; QUERY is of OpenAPI 3.2)."""
 IDEMPOTENT = SAFE | {"PUT", "DELETE"}
@@ -44,7 +46,7 @@ class RequestPlan:
     @property
     def told(self) -> str:
         """The operation and its request, for a message: without server and query, which may carry what is secret."""
-        path = self.path or "/"
+        path = redact(self.path) or "/"  # before it is cut: the half of a secret would not be known
         return f"{self.operation} ({self.method} {path if len(path) <= MAX_PATH else path[:MAX_PATH] + '...'})"
 
     @property

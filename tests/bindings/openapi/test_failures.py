@@ -189,3 +189,16 @@ def test_no_secret_is_in_it_wherever_the_server_puts_it() -> None:
 
 def test_a_status_of_nobody() -> None:
     assert failed(799).message == "issues.create (GET /issues) was answered 799"
+
+
+def test_an_answer_as_deep_as_can_just_be_read_is_told() -> None:
+    """One depth, where the stack ended between reading it and writing it into the message, was an error of ours."""
+    for depth in range(900, 1000):
+        error = failed(400, b'{"a":' * depth + b"1" + b"}" * depth, JSON)
+        assert error.message.startswith("issues.create")
+
+
+def test_a_secret_at_the_end_of_what_is_shown_of_a_path_is_not_shown_by_half() -> None:
+    remember("canary-at-the-end")
+    plan = RequestPlan("issues.create", "GET", "https://api.test", f"/{'x' * (MAX_PATH - 10)}canary-at-the-end")
+    assert "can" not in plan.told
