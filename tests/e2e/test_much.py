@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import Budgets, CodeMode, connector, method
+from isolith import Budgets, CodeMode, Policy, Rule, connector, method
 from isolith.budgets import CEILINGS
 from isolith.calling.call_frames import MAX_MESSAGE
 from isolith.journal import Caps
 from isolith.run.allowance import MAX_HELD
 from isolith.run.given import MOST_GIVEN
 from isolith_bindings.errors import CallError
+from isolith_bindings.functions import as_connector
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -98,3 +99,49 @@ async def test_what_a_failure_tells(call: str, kind: str, code_mode: CodeMode) -
     outcome = await code_mode.execute(script)
     assert (outcome.value, outcome.error) == ([kind, True], None)
     assert len(outcome.to_json_text()) < 100_000
+
+
+@pytest.mark.parametrize("size", [LARGEST // 100, LARGEST // 4], ids=["little", "much"])
+@pytest.mark.parametrize("denied", [True, False], ids=["denied-before", "denied-after"])
+async def test_what_was_refused_is_met_again_where_it_would_be_made_now(
+    tmp_path: Path, size: int, denied: bool
+) -> None:
+    """It was looked for by another digest, and the run could not be tried again: `diverged`."""
+    tries = 0
+
+    async def size_of(content: str) -> int:
+        """How much it is."""
+        return len(content)
+
+    async def look() -> int:
+        """What succeeded is not made again, nor what came before it."""
+        return 1
+
+    async def end() -> int:
+        """Fail the first time."""
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise CallError("tool_error", "not now")
+        return tries
+
+    script = f"""
+try:
+    first = box.size_of(content="x" * {size})
+except ToolError as error:
+    first = error.kind
+box.look()
+box.end()
+first
+"""
+    rule = Rule(action="deny", match=("box.size_of",), when=lambda arguments: "content" in arguments)
+    refusing = Policy(preset="trusted", rules=(rule,))
+    allowing = Policy(preset="trusted")
+    made, journal = as_connector([size_of, look, end], "box"), tmp_path / "journal.db"
+    async with CodeMode([made], journal=journal, policy=refusing if denied else allowing, tend=False) as before:
+        outcome = await before.execute(script)
+    assert outcome.error is not None
+    assert outcome.error.message == "not now"
+    async with CodeMode([made], journal=journal, policy=allowing if denied else refusing, tend=False) as now:
+        final = await (await now.runs()).retry(outcome.execution_id)
+    assert (final.status, final.value, final.error) == ("completed", "denied" if denied else size, None)

@@ -93,7 +93,7 @@ class CallRecorder:
     def meet(self, desk: CallDesk, use: Use) -> bool:
         """A call of the script. Whether it has to be decided and made now: not where the journal knows better."""
         self._largest = max(self._largest, use.number)
-        what = self._queued[use.number] = (use.names[0], use.method_used, self._digest(use))
+        what = self._queued[use.number] = self._identified(use)
         if self.replay is None:
             return True
         verdict = self.replay.meet(use.number, *what)
@@ -244,13 +244,27 @@ class CallRecorder:
     def _digest(self, use: Use) -> str:
         return digest_of_call(use.names[0], use.method_used, _arguments(use))
 
+    def _identified(self, use: Use) -> Identification:
+        """As the replay knows it: what is refused now may have been let through then, or the other way round."""
+        what, text = (use.names[0], use.method_used, self._digest(use)), _text(use)
+        if self.replay is None or len(text) <= _MOST_OF_REFUSED or self.replay.knows(*what):
+            return what
+        others = ((*what[:2], digest_of_call(*what[:2], form)) for form in (text, _left_out(text)))
+        return next((other for other in others if self.replay.knows(*other)), what)
+
 
 def _arguments(use: Use) -> str:
     """As the journal keeps them. What an artifact is made of, it has as the artifact; what is refused, nobody sends."""
-    text = use.frame.text or codec.dumps(use.frame.arguments)
+    text = _text(use)
     most = _MOST_OF_REFUSED if use.refused else _MOST_OF_HOST if use.frame.connector == HOST else MOST_GIVEN
-    if len(text) <= most:
-        return text
+    return text if len(text) <= most else _left_out(text)
+
+
+def _text(use: Use) -> str:
+    return use.frame.text or codec.dumps(use.frame.arguments)
+
+
+def _left_out(text: str) -> str:
     return codec.dumps({"left_out": len(text), "sha256": hashlib.sha256(text.encode()).hexdigest()})
 
 

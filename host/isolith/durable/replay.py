@@ -77,6 +77,11 @@ class Replay:
         """
         return self._open > 0
 
+    def knows(self, connector: str, method: str, digest: str) -> bool:
+        """Whether a call is still to be asked for, or made again."""
+        what = (connector, method, digest)
+        return bool(self._waiting.get(what)) or self._again[what] > 0
+
     def meet(self, number: int, connector: str, method: str, digest: str) -> Verdict:
         """The script asks for call `number`."""
         found = self._waiting.get((connector, method, digest))
