@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
     from isolith_runtime.driver import Supply
 
+# What the terminal of who runs the tests is like, or a CI says of itself, changes no output; Typer looks once, when it is
+# imported.
+for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
+    os.environ.pop(_name, None)
+
 # A machine that is busy with other things is slow, and that fails no property. Each run tries the same examples, so that
 # none fails for what it did not change; `ISOLITH_EXPLORE=1000` tries so many new ones wherever a test names no number.
 _EXPLORED = int(os.environ.get("ISOLITH_EXPLORE", "0"))

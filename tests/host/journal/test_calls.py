@@ -109,7 +109,7 @@ async def test_a_large_outcome_is_kept_beside_its_call(journal: Journal, other: 
 
 
 async def test_past_the_cap_nothing_is_written(url: str) -> None:
-    async with await Journal.open(url, Settings(Caps(outcome=1000, text=500))) as journal:
+    async with await Journal.open(url, Settings(Caps(outcome=1000, given=500))) as journal:
         lease = await created(journal)
         with pytest.raises(TooLarge, match="arguments is larger than the 500 bytes"):
             await journal.calls.start(lease, [NewCall(1, "crm", "add", json.dumps("x" * 600))])
