@@ -76,9 +76,10 @@ class Calls:
 
     def function(self, node: ast.Call, scope: Scope) -> Value:
         """What is called; of a function that would call a tool by its name, what to write in its place."""
-        meant = called_by_name(node, self.state.toolbox)
         scopes, name = self.state.scopes, node.func.id if isinstance(node.func, ast.Name) else ""
-        if meant is None or scope.find(name) is not None or scopes.opaque or self.state.full:
+        told = scope.find(name) is None and not scopes.opaque and not self.state.full
+        meant = called_by_name(node, self.state.toolbox) if told else None  # all methods are looked through for it
+        if meant is None:
             return self.expressions.value(node.func, scope)
         hint = surroundings.by_name_hint(meant, synchronous=self.state.synchronous)
         self.state.say("exception", node.func, f"NameError: name {name!r} is not defined", hint)

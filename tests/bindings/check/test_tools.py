@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+from typing import TYPE_CHECKING
+
 import pytest
 
-from isolith_bindings.check import Finding, check
+from isolith_bindings.check import Finding, calls, check
+from isolith_bindings.check.by_name import called_by_name
+from isolith_bindings.check.state import MAX_FINDINGS
 from isolith_bindings.connector import JsonSchema, Method, Variant
 from isolith_bindings.testing import RecordingConnector
+
+if TYPE_CHECKING:
+    from isolith_bindings.check.tools import Toolbox
 
 ROWS: JsonSchema = {"type": "array", "items": {"type": "object", "properties": {"title": {"type": "string"}}}}
 
@@ -235,3 +243,17 @@ def test_without_await_it_is_told_without_it_and_a_function_of_the_scripts_own_i
     [only] = found("call_tool('hub.get_it', {})")
     assert only.hint == "a method is called by its own name: write `hub.get_it()`"
     assert found("def call_tool(name, arguments):\n    return name\ncall_tool('hub.get_it', {})") == ()
+
+
+def test_what_is_called_by_its_name_is_looked_for_no_more_once_enough_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of a thousand such calls used to go through all methods of all connectors."""
+    looked: list[object] = []
+
+    def counted(node: ast.Call, toolbox: Toolbox) -> str | None:
+        looked.append(node)
+        return called_by_name(node, toolbox)
+
+    monkeypatch.setattr(calls, "called_by_name", counted)
+    report = check("\n".join(f"call_tool('nowhere{number}')" for number in range(300)), {})
+    assert len(report.findings) == MAX_FINDINGS
+    assert len(looked) == MAX_FINDINGS
