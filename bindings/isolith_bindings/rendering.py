@@ -81,13 +81,14 @@ def _default(value: object) -> str:
 
 def _tuple_of_fields(hint: object, within: tuple[object, ...]) -> str | None:
     """A named tuple as it crosses, where the names of its items stay behind. One that holds itself ends in its name."""
+    inside = (*within, hint)
     if not hasattr(hint, "_fields") or not isinstance(hint, type) or not issubclass(hint, tuple) or hint in within:
         return None
     try:
         fields = typing.get_type_hints(cast("type[object]", hint))
     except NameError:  # of a class inside a function
         return None
-    return f"tuple[{_listed(fields.values(), (*within, hint))}]" if fields else None
+    return f"tuple[{_listed(fields.values(), inside)}]" if fields else None
 
 
 def _literal(value: object) -> str:

@@ -51,7 +51,7 @@ def _text(value: object) -> object:
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, Iterator):  # to look at it is to use it up, and it may have no end
-        return value
+        return cast("object", value)
     with contextlib.suppress(PydanticSerializationError, ValueError, TypeError):
         text: object = to_jsonable_python(value)
         return text if isinstance(text, str) else value
