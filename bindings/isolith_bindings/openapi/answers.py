@@ -16,6 +16,7 @@ from isolith_bindings.openapi.parts import is_binary
 from isolith_bindings.openapi.plan import IDEMPOTENT
 from isolith_bindings.openapi.received import kept
 from isolith_bindings.openapi.responses import match, successful
+from isolith_bindings.openapi.tree import is_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -178,7 +179,7 @@ def _broken_promise(
     apart = of_several(media, told) or of_names(media, told)
     if media.schema is None or not (apart or (kind(told) == "json" and not is_binary(media.schema))):
         return None
-    if isinstance(value, list) and value[-1:] == [_END_MARK]:
+    if is_list(value) and value[-1:] == [_END_MARK]:
         value = value[:-1]
     problems = checker.problems_of(operation, answer.status, media.type, value)
     return f"{'; '.join(problems[:5])} ({answer.where})" if problems else None
