@@ -57,6 +57,8 @@ def mixed_words(text: str) -> list[str]:
 
     Two addresses look alike by them: a person is told, and looks twice.
     """
+    if text.isascii():  # which is known, however long it is
+        return []
     found: dict[str, str] = {}
     looked, at = 0, 0
     while len(found) < _MOST_MIXED and looked < _MOST_LOOKED_AT and (match := _MIXED.search(text, at)):
