@@ -135,7 +135,10 @@ def test_data_that_the_document_has_as_no_text_are_read() -> None:
     ]
     assert answered(document, events('data: {"id": 1}\n\n'), strict_responses=True)[0] == [{"data": {"id": 1}}]
     # The mark at the end of such a stream breaks no promise; any other text does.
-    assert len(answered(document, events('data: {"id": 1}\n\ndata: [DONE]\n\n'), strict_responses=True)[0]) == 2
+    assert answered(document, events('data: {"id": 1}\n\ndata: [DONE]\n\n'), strict_responses=True)[0] == [
+        {"data": {"id": 1}},
+        {"data": "[DONE]"},
+    ]
     with pytest.raises(CallError, match=r"`\[1\].data`: expected object"):
         answered(document, events('data: {"id": 1}\n\ndata: [ENDED]\n\n'), strict_responses=True)
 
