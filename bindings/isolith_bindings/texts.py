@@ -39,12 +39,21 @@ def _with_texts(value: object, depth: int, seen: dict[int, tuple[object, object]
 def _replaced(value: object, depth: int, seen: dict[int, tuple[object, object]]) -> object:
     if isinstance(value, Mapping):
         pairs = cast("Mapping[object, object]", value).items()
-        return {_with_texts(key, depth, seen): _with_texts(item, depth, seen) for key, item in pairs}
-    for kind in (list, tuple, set, frozenset):
+        return {_hashable(key, depth, seen): _with_texts(item, depth, seen) for key, item in pairs}
+    for kind, replaced in ((list, _with_texts), (tuple, _with_texts), (set, _hashable), (frozenset, _hashable)):
         if isinstance(value, kind):
-            items = (_with_texts(item, depth, seen) for item in cast("list[object]", value))
-            return cast("object", kind(items))
+            return cast("object", kind(replaced(item, depth, seen) for item in cast("list[object]", value)))
     return _text(value)
+
+
+def _hashable(value: object, depth: int, seen: dict[int, tuple[object, object]]) -> object:
+    """A key, or what is in a set: as it is where it would be none any more, as a mapping that is frozen."""
+    found = _with_texts(value, depth, seen)
+    try:
+        hash(found)
+    except TypeError:
+        return value
+    return found
 
 
 def _text(value: object) -> object:

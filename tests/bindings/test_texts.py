@@ -7,6 +7,7 @@ import ipaddress
 import itertools
 import re
 import uuid
+from collections import UserDict
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import PurePosixPath
@@ -77,3 +78,17 @@ def test_what_gives_one_thing_after_another_is_left_alone() -> None:
     counted = (number for number in endless)
     assert with_texts([counted]) == [counted]
     assert next(endless) == 0
+
+
+class Frozen(UserDict[str, object]):
+    """A mapping that can be a key, as those of libraries that have one that is frozen."""
+
+    def __hash__(self) -> int:
+        return 1
+
+
+def test_what_can_be_a_key_no_more_stays_as_it_is() -> None:
+    """It was an error of ours in place of data that has no form."""
+    key = Frozen(at=PurePosixPath("/a"))
+    assert with_texts({key: PurePosixPath("/b"), (key,): 1}) == {key: "/b", (key,): 1}
+    assert with_texts([{key, PurePosixPath("/b")}]) == [{key, "/b"}]
