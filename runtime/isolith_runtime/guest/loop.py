@@ -20,6 +20,9 @@ _STEP_S = 1e-3
 _PAST_S = 1e-6
 """Seconds, far under a step and far above what floats lose, by which the clock is past a time."""
 
+_APART_S = 1e-11
+"""Seconds, just above what floats lose, between timers that were set for one time."""
+
 
 def failed_unseen() -> list[asyncio.Task[object]]:
     """The tasks that failed and whose exception nobody has looked at: found once, at the end, so that tasks stay cheap.
@@ -52,6 +55,7 @@ class GuestLoop(asyncio.BaseEventLoop):
         # a step behind when the timer was set, and a difference of floats may be less than what was added.
         self._clock_resolution = -_PAST_S
         self._park = park
+        self._timers = 0
 
     def close(self) -> None:
         """Nothing: the loop is the run's, whatever a script does with it."""
@@ -59,6 +63,13 @@ class GuestLoop(asyncio.BaseEventLoop):
     def time(self) -> float:
         """Seconds on the execution's own monotonic clock."""
         return time.monotonic()
+
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Any, *args: Any, context: Any = None
+    ) -> asyncio.TimerHandle:
+        """As asyncio's own. In a step of the clock many timers are set for one time: they are due in their order."""
+        self._timers += 1
+        return super().call_at(when + self._timers * _APART_S, callback, *args, context=context)
 
     def _process_events(self, event_list: list[object]) -> None:
         return None

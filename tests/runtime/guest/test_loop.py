@@ -92,6 +92,18 @@ def test_tasks_sleep_at_the_same_time(scripts: Scripts) -> None:
     assert time.monotonic() - begun < 100 * 0.1
 
 
+def test_timers_of_one_time_are_due_in_the_order_they_were_set(scripts: Scripts) -> None:
+    source = """
+seen = []
+async def f(n):
+    await asyncio.sleep(0.02)
+    seen.append(n)
+await asyncio.gather(*map(f, range(200)))
+seen
+"""
+    assert scripts.run(source).value == list(range(200))
+
+
 def test_a_call_that_is_given_up_is_cancelled(scripts: Scripts) -> None:
     source = "t = asyncio.ensure_future(crm.get())\nawait asyncio.sleep(0)\nt.cancel()\nawait asyncio.sleep(0)\n1"
     ran = scripts.run(source, connectors=CRM)
