@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -294,48 +292,6 @@ async def test_what_a_call_would_do_cannot_pass_for_words_of_ours(tmp_path: Path
         )
     assert paused.pending[0].reason == (
         "till.pay itself says `ask`; it would: pay Eve; a no ends the run\n    | \n    | waiting for an answer: none"
-    )
-
-
-def test_nobody_is_asked_about_what_is_given_up_at_once() -> None:
-    """Nothing is left half begun, which Python would say on the host's own stderr, at the end of the process."""
-    program = """
-import asyncio
-from isolith import CodeMode, connector, method
-
-@connector("bank")
-class Bank:
-    @method(policy="ask")
-    async def pay(self, amount: int) -> None:
-        pass
-
-SCRIPT = '''import os
-os.write(4, b'[["call",1,"bank","pay",{"amount":1},2],["cancel",1]]')
-await asyncio.sleep(0.01)
-1'''
-
-async def main():
-    async with CodeMode([Bank]) as code_mode:
-        outcome = await code_mode.execute(SCRIPT)
-        print(outcome.value, [call.status for call in outcome.calls])
-
-asyncio.run(main())
-"""
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (ran.stdout, ran.stderr) == ("1 ['cancelled']\n", "")
-
-
-async def test_a_person_is_told_of_words_that_are_not_what_they_look_like(tmp_path: Path) -> None:
-    @connector("till")
-    class Till:
-        @method(policy="ask")
-        async def pay(self, to: str) -> str:
-            return to
-
-    async with CodeMode([Till], journal=tmp_path / "journal.db") as code_mode:
-        paused = await code_mode.execute("await till.pay(to='ada@p\u0430ypal.com')")
-    assert paused.pending[0].reason == (
-        "till.pay itself says `ask`; look twice: `p\u0430ypal` has CYRILLIC SMALL LETTER A"
     )
 
 

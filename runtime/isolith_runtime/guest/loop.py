@@ -14,14 +14,14 @@ from asyncio import events, tasks
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-_STEP_S = 1e-3
+STEP_S = 1e-3
 """Seconds by which the clock moves: `RESOLUTION_NS` of inputs.py."""
 
 _PAST_S = 1e-6
 """Seconds, far under a step and far above what floats lose, by which the clock is past a time."""
 
 _APART_S = 1e-11
-"""Seconds, just above what floats lose, between timers that were set for one time."""
+"""Seconds, above what floats lose, between timers that were set for one time."""
 
 
 def failed_unseen() -> list[asyncio.Task[object]]:
@@ -105,7 +105,7 @@ class GuestLoop(asyncio.BaseEventLoop):
         while scheduled and scheduled[0].cancelled():
             self._timer_cancelled_count -= 1  # type: ignore[attr-defined]
             heapq.heappop(scheduled)._scheduled = False
-        return max(0.0, scheduled[0].when() + _STEP_S - self.time()) if scheduled else None
+        return max(0.0, scheduled[0].when() + STEP_S - self.time()) if scheduled else None
 
     def wait_for(self, future: asyncio.Future[object]) -> object:
         """Wait synchronously for a future, other tasks running meanwhile, and return its result."""
@@ -133,5 +133,5 @@ class GuestLoop(asyncio.BaseEventLoop):
         now = self.time()
         until = now + seconds
         while seconds > 0 and now < until + _PAST_S:
-            self._park(until + _STEP_S - now)
+            self._park(until + STEP_S - now)
             now = self.time()

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.work import calls_of
 
 from isolith.command_line.command import refuse
 from isolith.command_line.terminal import Terminal
@@ -240,23 +241,6 @@ def test_what_nobody_sees_is_shown(text: str, shown: str) -> None:
     assert visible(text) == shown
     document = json.dumps({"text": text}, ensure_ascii=False)
     assert json.loads(visible_in_json(document)) == {"text": text}
-
-
-def calls_of(work: Callable[[], object]) -> int:
-    """How many functions it calls: what it costs, whatever the machine."""
-    count = 0
-
-    def called(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(called)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 def test_words_that_mix_alphabets_are_found() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
+from tests.work import calls_of
 
 from isolith.run import tested_parts
 
@@ -25,24 +24,11 @@ def test_it_is_where_it_is_used(script: str, places: set[tuple[int, int]]) -> No
     assert tested_parts.tested_uses(script) == places
 
 
-def calls_of(script: str) -> int:
-    """How many functions it takes: what it costs, whatever the machine."""
-    count = 0
-
-    def called(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(called)
-    try:
-        tested_parts.tested_uses(script)
-    finally:
-        sys.setprofile(before)
-    return count
+def looked(script: str) -> int:
+    return calls_of(lambda: tested_parts.tested_uses(script))
 
 
 def test_each_part_is_looked_at_once() -> None:
     """A chain was written out as often as it is long, which took a minute for a script of the largest size."""
     chain = "x[0]\nif x[0]: " + "x[0]" + "[0]"
-    assert calls_of(chain + "[0]" * 200) < 3 * calls_of(chain + "[0]" * 100)
+    assert looked(chain + "[0]" * 200) < 3 * looked(chain + "[0]" * 100)

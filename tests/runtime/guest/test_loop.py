@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from isolith_runtime.guest import loop
+from isolith_runtime.inputs import RESOLUTION_NS
 from isolith_runtime.protocol import Cancel
 
 if TYPE_CHECKING:
@@ -90,6 +92,11 @@ def test_tasks_sleep_at_the_same_time(scripts: Scripts) -> None:
     source = "async def f(n):\n    await asyncio.sleep(0.1)\n    return n\nawait asyncio.gather(*map(f, range(100)))"
     assert scripts.run(source).value == list(range(100))
     assert time.monotonic() - begun < 100 * 0.1
+
+
+def test_the_step_of_the_clock_is_that_of_the_host() -> None:
+    """The guest carries its own copy: nothing of the host's is imported there."""
+    assert round(loop.STEP_S * 1e9) == RESOLUTION_NS
 
 
 def test_timers_of_one_time_are_due_in_the_order_they_were_set(scripts: Scripts) -> None:
