@@ -246,8 +246,11 @@ class CallRecorder:
 
     def _identified(self, use: Use) -> Identification:
         """As the replay knows it: what is refused now may have been let through then, or the other way round."""
-        what, text = (use.names[0], use.method_used, self._digest(use)), _text(use)
-        if self.replay is None or len(text) <= _MOST_OF_REFUSED or self.replay.knows(*what):
+        what = use.names[0], use.method_used, self._digest(use)
+        if self.replay is None:
+            return what
+        text = _text(use)
+        if len(text) <= _MOST_OF_REFUSED or self.replay.knows(*what):
             return what
         others = ((*what[:2], digest_of_call(*what[:2], form)) for form in (text, _left_out(text)))
         return next((other for other in others if self.replay.knows(*other)), what)
