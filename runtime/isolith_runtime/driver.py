@@ -259,7 +259,7 @@ class Guest:
             self._frames.append(frame)
             if isinstance(frame, (protocol.Result, protocol.Failure)):
                 self._over = True
-                self._isolate.stop(Stop.CANCELLED, at_once=False)  # what it still does is for nobody
+                self._isolate.let_end()
         self._held += len(data)
         if self._over:
             return

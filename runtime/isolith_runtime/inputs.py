@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 RESOLUTION_NS = 1_000_000
-_MONOTONIC_START_NS = 10**12
+_MONOTONIC_START_NS = 10**12 + RESOLUTION_NS // 2
+"""Never a whole second at a reading: CPython takes another way for those, of another number of instructions."""
+
+_HIGHEST_BIT = 1 << 127
 
 
 @dataclass(frozen=True)
@@ -105,9 +108,14 @@ class Inputs:
         return hashlib.shake_256(self.seed + self._drawn.to_bytes(8, "little")).digest(size)
 
     @property
-    def random_seed(self) -> int:
-        """The seed of the script's `random`."""
-        return int.from_bytes(hashlib.sha256(b"random" + self.seed).digest()[:16], "little")
+    def random_seed(self) -> str:
+        """The seed of the script's `random`, in octal digits: a guest reads it in as many instructions whatever it is.
+
+        For that it is always as long, of a base that is a power of two, and has no digits that CPython's search for
+        a tag (codec.py) would stop at.
+        """
+        seed = int.from_bytes(hashlib.sha256(b"random" + self.seed).digest()[:16], "little") | _HIGHEST_BIT
+        return f"{seed:o}"
 
     def recording(self) -> Recording:
         """What has been given so far."""

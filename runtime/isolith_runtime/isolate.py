@@ -68,6 +68,7 @@ class Isolate:
         self.host_error: BaseException | None = None
         self.memory_refused = False
         self.refused_line: int | None = None
+        self._fuel_at_end: int | None = None
 
     def begin(self, limits: Limits, inputs: Inputs, receive: Receive, wait: Wait) -> None:
         """Give the isolate its limits and its two ways out. Once, before the first step."""
@@ -127,12 +128,17 @@ class Isolate:
         assert self._store is not None  # noqa: S101
         return self._store, [item for item in self._state if isinstance(item, wasmtime.Global)]
 
-    def stop(self, why: Stop, *, at_once: bool = True) -> None:
-        """Stop the guest; from any thread. The first reason stays. Not `at_once`: it may still come to its own end."""
+    def stop(self, why: Stop) -> None:
+        """Stop the guest; from any thread. The first reason stays."""
         if self.meter.stop is None:
             self.meter.stop = why
-        if at_once:
-            self._engine.ticker.hurry()
+        self._engine.ticker.hurry()
+
+    def let_end(self) -> None:
+        """The script has ended, and what its guest still does is for nobody: a tick may stop it. Only inside a step."""
+        self._fuel_at_end = self.fuel_left
+        if self.meter.stop is None:
+            self.meter.stop = Stop.CANCELLED
 
     def break_off(self, why: str) -> None:
         """The guest broke the rules of the channel: nothing it says counts any more."""
@@ -154,7 +160,9 @@ class Isolate:
 
     @property
     def fuel_left(self) -> int | None:
-        """Wasm instructions left, where fuel is the budget."""
+        """Wasm instructions left, or left when the script ended, where fuel is the budget."""
+        if self._fuel_at_end is not None:
+            return self._fuel_at_end
         return self._store.get_fuel() if self._store is not None and self.limits.fuel is not None else None
 
     # for syscalls.py, on the guest's thread

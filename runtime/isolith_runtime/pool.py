@@ -20,7 +20,7 @@ NOTHING: dict[str, object] = {
     "connectors": {},
     "snippets": [],
     "limits": {},
-    "seed": 0,
+    "seed": "0",
     "log_bytes": 0,
     "emit_events": 0,
     "value_bytes": 1000,

@@ -89,7 +89,7 @@ class Scripts:
             "connectors": {name: {"methods": " ".join(m)} for name, m in (connectors or {}).items()},
             "snippets": [],
             "limits": {"calls": 200, "wall_s": 60},
-            "seed": 1,
+            "seed": "1",
             "log_bytes": 10_000,
             "emit_events": 100,
             "value_bytes": 1_000_000,

@@ -27,7 +27,7 @@ START: dict[str, object] = {
     "connectors": {"crm": {"methods": "get"}},
     "snippets": [],
     "limits": {"calls": 10_000},
-    "seed": 1,
+    "seed": "1",
     "log_bytes": 1000,
     "emit_events": 10,
     "value_bytes": 10_000,

@@ -90,7 +90,7 @@ def started(source: str) -> str:
             "connectors": {"crm": {"methods": "get"}},
             "snippets": [],
             "limits": {"calls": 200, "wall_s": 60},
-            "seed": 7,
+            "seed": "7",
             "log_bytes": 1000,
             "emit_events": 10,
             "value_bytes": 100_000,

@@ -100,6 +100,21 @@ def test_entropy_is_the_seeds() -> None:
     assert one.random_seed == two.random_seed != other.random_seed
 
 
+def test_a_guest_reads_every_seed_in_as_many_instructions() -> None:
+    seeds = {Inputs(seed=bytes([number])).random_seed for number in range(256)}
+    assert len(seeds) == 256
+    assert {len(seed) for seed in seeds} == {43}
+    assert set("".join(seeds)) == set("01234567")
+
+
+def test_a_steady_clock_never_shows_a_whole_second() -> None:
+    clock = Clock()
+    inputs = inputs_with(clock)
+    for _ in range(3000):
+        clock.now += MS
+        assert inputs.steady_ns() % 10**9 != 0
+
+
 def test_no_two_runs_are_alike() -> None:
     assert Inputs().entropy(16) != Inputs().entropy(16)
     assert Inputs().random_seed != Inputs().random_seed

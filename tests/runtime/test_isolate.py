@@ -48,7 +48,7 @@ def begun(supply: Supply, sent: list[bytes], limits: Limits | None = None) -> Is
 def started(source: str) -> bytes:
     start: dict[str, object] = {"source": source, "input": None, "connectors": {}, "snippets": [], "limits": {}}
     return protocol.batch(
-        [protocol.start({**start, "seed": 0, "log_bytes": 100, "emit_events": 1, "value_bytes": 1000})]
+        [protocol.start({**start, "seed": "0", "log_bytes": 100, "emit_events": 1, "value_bytes": 1000})]
     )
 
 

@@ -89,7 +89,7 @@ def limits_of(budgets: Budgets) -> Limits:
     return Limits(budgets.cpu_ms, budgets.memory_bytes, budgets.value_bytes + _BATCH_SLACK, budgets.fuel)
 
 
-def start_frame(order: Order, source: str, seed: int) -> str:
+def start_frame(order: Order, source: str, seed: str) -> str:
     """The first frame."""
     budgets = order.budgets
     return protocol.start(

@@ -53,7 +53,7 @@ class Run:
         self.script_ends_in: int | None = None
         self.main: asyncio.Task[None] | None = None
         self.warned = 0
-        random.seed(start["seed"])
+        random.seed(int(start["seed"], 8))
         absent.install_waiting(self.loop)
         self.streams = Stream(self.output, "info"), Stream(self.output, "warning")
         sys.stdout, sys.stderr = self.streams

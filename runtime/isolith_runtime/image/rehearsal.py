@@ -68,7 +68,7 @@ def _start(script: str) -> dict[str, object]:
         "connectors": {"demo": {"methods": "method"}},
         "snippets": [],
         "limits": {"calls": 10, "wall_s": 1},
-        "seed": 0,
+        "seed": "0",
         "log_bytes": 1000,
         "emit_events": 10,
         "value_bytes": 10_000,
