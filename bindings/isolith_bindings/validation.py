@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from pydantic import TypeAdapter, ValidationError
 
+from isolith_bindings.early_end import validate
 from isolith_bindings.errors import CallError
 from isolith_bindings.rendering import brief, no_argument, render_hint, takes_only
 
@@ -19,6 +21,9 @@ _MAX_PROBLEMS = 3
 _MAX_EXPLAINED = 2_000
 """Errors that are told apart, which takes twenty microseconds each: a script makes a hundred thousand in no time."""
 _ANYTHING: TypeAdapter[object] = TypeAdapter(object)
+
+MAX_ITERATED = 1_000_000
+"""Items of a result that is an iterator: it may have no end, and no budget stops what a function of the host does."""
 
 
 def check_arguments(tool: str, signature: Signature, arguments: Mapping[str, object]) -> dict[str, object]:
@@ -46,7 +51,7 @@ def check_arguments(tool: str, signature: Signature, arguments: Mapping[str, obj
 def check_result(tool: str, slot: Slot, value: object) -> object:
     """The result as plain data, Python types kept. Raises CallError `invalid_result`, the data in its `data`."""
     try:
-        return _plain(slot.adapter, slot.adapter.validate_python(value))
+        return _plain(slot.adapter, validate(slot.adapter, value))
     except ValidationError as error:
         hint = render_hint(slot.hint)
         what = f"{tool} did not give `{hint}`: {_joined(_explain(error, 'result', value, hint))}"
@@ -60,7 +65,7 @@ def check_result(tool: str, slot: Slot, value: object) -> object:
 
 def _check(slot: Slot, name: str, value: object, checked: dict[str, object], problems: list[str]) -> None:
     try:
-        checked[name] = slot.adapter.validate_python(value)
+        checked[name] = validate(slot.adapter, value)
     except ValidationError as error:
         problems.extend(_explain(error, name, value, render_hint(slot.hint)))
     except Exception as error:  # noqa: BLE001 - the border to validators of the tool's own
@@ -70,7 +75,12 @@ def _check(slot: Slot, name: str, value: object, checked: dict[str, object], pro
 def _plain(adapter: TypeAdapter[object], value: object) -> object:
     """Models and dataclasses as mappings. What is computed as it is read is read here: it must not be lazy later."""
     dumped: object = adapter.dump_python(value, mode="python", warnings=False)
-    return list(cast("Iterator[object]", dumped)) if isinstance(dumped, Iterator) else dumped
+    if not isinstance(dumped, Iterator):
+        return dumped
+    listed = list(islice(cast("Iterator[object]", dumped), MAX_ITERATED + 1))
+    if len(listed) > MAX_ITERATED:
+        raise ValueError(f"it is an iterator of more than {MAX_ITERATED:,} items, where a part of them was wanted")
+    return listed
 
 
 def _as_it_is(value: object) -> object:

@@ -3,6 +3,7 @@
 import datetime as dt
 import decimal
 import enum
+import itertools
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator, model_serializer
 
+from isolith_bindings import validation
 from isolith_bindings.errors import CallError
 from isolith_bindings.signature import read_signature
 from isolith_bindings.validation import check_arguments, check_result
@@ -296,3 +298,18 @@ def test_a_result_that_cannot_be_read_is_invalid() -> None:
         answered(..., Unreadable())
     assert caught.value.kind == "invalid_result"
     assert caught.value.data is None
+
+
+@pytest.mark.parametrize("hint", [..., Iterable[int]])
+def test_an_iterator_is_listed_up_to_a_limit(hint: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validation, "MAX_ITERATED", 3)
+    assert answered(hint, itertools.islice(itertools.count(), 3)) == [0, 1, 2]
+    for more in (itertools.islice(itertools.count(), 4), itertools.count()):
+        with pytest.raises(CallError, match="it is an iterator of more than 3 items") as caught:
+            answered(hint, more)
+        assert caught.value.kind == "invalid_result"
+
+
+def test_an_iterator_without_an_end_is_given_up() -> None:
+    with pytest.raises(CallError, match="it is an iterator of more than 1,000,000 items"):
+        answered(..., itertools.count())

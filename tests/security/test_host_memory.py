@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from isolith import Budgets
+from isolith import Budgets, CodeMode, connector
 from isolith.run import allowance
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from tests.security.desk import Desk
-
-    from isolith import CodeMode
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -104,6 +102,31 @@ for number in range(9, 29):
         outcome = await code_mode.execute(script, budgets=Budgets(cpu_ms=6_000, memory_mb=GUEST_MB))
     assert outcome.status in {"completed", "failed"}
     assert peak.mb < GUEST_MB + HOST_MB, outcome.error
+
+
+@connector("wide")
+class Wide:
+    """Takes items of many kinds, none of them a text."""
+
+    async def take(self, items: list[int | bool | dict[str, int] | tuple[int, int]]) -> int:
+        """How many there are."""
+        return len(items)
+
+
+@pytest.mark.parametrize("where", ["argument", "value"])
+async def test_what_is_wrong_in_a_million_places(where: str) -> None:
+    """Each is an error for each branch of a union, of 170 bytes and more, where a validator keeps them all."""
+    async with CodeMode([Wide()]) as code_mode:
+        await code_mode.execute("1 + 1")
+        with watched() as peak:
+            if where == "argument":
+                outcome = await code_mode.execute("await wide.take(items=[''] * 340_000)")
+            else:
+                outcome = await code_mode.execute("[''] * 1_500_000", result_type=list[int | float | bool])
+    assert outcome.error is not None
+    assert outcome.error.kind == ("invalid_arguments" if where == "argument" else "invalid_result")
+    assert "[0]" in outcome.error.message
+    assert peak.mb < HOST_MB
 
 
 ANSWERED = """

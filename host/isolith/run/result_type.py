@@ -8,6 +8,7 @@ value that only a type's leniency would take ("3" for an int) is taken by the fi
 from __future__ import annotations
 
 import collections
+import functools
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -17,6 +18,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 
 from isolith.errors import UsageError
 from isolith.json_form import to_json_form
+from isolith_bindings import early_end
 from isolith_bindings.schema.validate import Problem, Validator
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ class ResultTypes:
             return Wanted()
         schema = _schema_of(result_type, needed=elsewhere) if may_wait else None
         adapter: TypeAdapter[object] = TypeAdapter(cast("Any", result_type))
-        return Wanted(adapter.validate_python, schema)
+        return Wanted(functools.partial(early_end.validate, adapter), schema)
 
     def remember(self, execution_id: str, validate: Validate | None) -> None:
         """The type of a run that may go on later."""
