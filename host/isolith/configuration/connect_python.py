@@ -160,6 +160,8 @@ def _tell(place: str, file: Path | None, error: BaseException) -> NoReturn:
 @contextlib.contextmanager
 def _on_path(folder: Path) -> Generator[None]:
     entry = str(folder)
+    # What was written within one tick of the file system's clock after Python last looked there would not be found.
+    importlib.invalidate_caches()
     sys.path.insert(0, entry)
     try:
         yield

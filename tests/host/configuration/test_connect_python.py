@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -153,6 +154,16 @@ def test_a_module_that_raises_says_where(tmp_path: Path) -> None:
     assert failure("broken_module:x") == f"`broken_module:x`, line 2 of {spec}: raised LookupError: gone"
     write(tmp_path / "half_module.py", "import nowhere_at_all")
     assert failure("half_module:x").endswith("raised ModuleNotFoundError: No module named 'nowhere_at_all'")
+
+
+def test_a_module_that_was_written_just_now_is_found(tmp_path: Path) -> None:
+    """Python looks into a folder anew where its time is another, and many a file system has one for some milliseconds."""
+    assert "there is no module `late_module`" in failure("late_module:x")
+    looked = tmp_path.stat()
+    spec = write(tmp_path / "late_module.py", "from late_neighbour import items")
+    write(tmp_path / "late_neighbour.py", CLASSES + "\nitems = [Crm]")
+    os.utime(tmp_path, ns=(looked.st_atime_ns, looked.st_mtime_ns))
+    assert names("late_module:items") == names(f"{spec}:items") == ["crm"]
 
 
 def test_a_file_that_failed_can_be_mended_and_connected(tmp_path: Path) -> None:
