@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import httpcore2
@@ -21,7 +22,7 @@ from isolith_bindings.secrets import redact
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncIterable, Callable, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
 
     from isolith_bindings.egress.messages import Pairs
 
@@ -36,6 +37,28 @@ _UNSENT = (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeo
 
 def untold(_line: str) -> None:
     """Nobody follows what an exchange waits for."""
+
+
+@dataclass(frozen=True)
+class _Time:
+    """What an exchange has: `whole` ends it; `margin_s` before, an answer that has not ended is handed over."""
+
+    whole: asyncio.Timeout
+    margin_s: float
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncGenerator[None]:
+        """Raises TimeoutError the margin before the end, which then is still to come.
+
+        The whole does not count meanwhile: of two ends that a busy machine comes to at once, the outer one would win.
+        """
+        over, loop = self.whole.when() or 0.0, asyncio.get_running_loop()
+        self.whole.reschedule(None)
+        try:
+            async with asyncio.timeout_at(over - self.margin_s):
+                yield
+        finally:
+            self.whole.reschedule(max(over, loop.time() + self.margin_s))
 
 
 class Egress:
@@ -77,7 +100,7 @@ class Egress:
         allowed_s = min(self.limits.total_s, total_s or self.limits.total_s)
         try:
             async with asyncio.timeout(allowed_s) as whole:
-                return await self._follow(request, tell, (whole.when() or 0.0) - min(_READING_S, allowed_s / 10))
+                return await self._follow(request, tell, _Time(whole, min(_READING_S, allowed_s / 10)))
         except TimeoutError:
             raise _slow(request, f"within {allowed_s:g} s") from None
 
@@ -87,23 +110,23 @@ class Egress:
         for each in pools:
             await each.aclose()
 
-    async def _follow(self, request: Request, tell: Tell, ends: float) -> Response:
+    async def _follow(self, request: Request, tell: Tell, left: _Time) -> Response:
         """Each hop is checked anew: its origin here, its address where the socket is made."""
         for _ in range(self.limits.redirects + 1):
             self.destinations.check(origin_of(request.url))
-            response = await self._persist(request, tell, ends)
+            response = await self._persist(request, tell, left)
             following = onward(request, response)
             if following is None:
                 return response
             request = following
         raise Refused(f"{origin_of(request.url)} redirected more than {self.limits.redirects} times")
 
-    async def _persist(self, request: Request, tell: Tell, ends: float) -> Response:
+    async def _persist(self, request: Request, tell: Tell, left: _Time) -> Response:
         """One hop with its retries."""
         attempt, waited = 1, 0.0
         while True:
             try:
-                response = await self._exchange(request, ends)
+                response = await self._exchange(request, left)
                 pause = pause_after(request, response, attempt, self._retries, time.time())
                 if pause is None:
                     return replace(response, attempts=attempt, waited_s=waited)
@@ -118,7 +141,7 @@ class Egress:
             await self._retries.pause(pause)
             attempt, waited = attempt + 1, waited + pause
 
-    async def _exchange(self, request: Request, ends: float) -> Response:
+    async def _exchange(self, request: Request, left: _Time) -> Response:
         """One request, one answer, read as far as it may go. The rest is dropped with the connection."""
         outgoing = httpcore2.Request(
             request.method.encode("ascii"),
@@ -130,13 +153,13 @@ class Egress:
         answer = await (await self._pool(request)).handle_async_request(outgoing)
         try:
             headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
-            body = await self._read(request, answer, headers, ends)
+            body = await self._read(request, answer, headers, left)
         finally:
             await answer.aclose()
         return Response(answer.status, headers, body.content, body.truncated, request.url, file=body.file, cut=body.cut)
 
-    async def _read(self, request: Request, answer: httpcore2.Response, headers: Pairs, ends: float) -> Body:
-        """The body; of a `partial` request what came of it until `ends`, or for as long as something came."""
+    async def _read(self, request: Request, answer: httpcore2.Response, headers: Pairs, left: _Time) -> Body:
+        """The body; of a `partial` request what came of it while it is read, or for as long as something came."""
         encodings = ", ".join(value for name, value in headers if name.lower() == "content-encoding")
         cap = self.limits.body_bytes if request.body_bytes is None else request.body_bytes
         limit = self.limits.answer_bytes if request.keep and 200 <= answer.status < 300 else 0
@@ -144,7 +167,7 @@ class Egress:
         partial = request.partial and 200 <= answer.status < 300
         try:
             try:
-                async with asyncio.timeout_at(ends if partial else None):
+                async with left.reading() if partial else nullcontext():
                     async for piece in cast("AsyncIterable[bytes]", answer.stream):
                         if not await body.add(piece):
                             break

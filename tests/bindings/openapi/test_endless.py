@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import time
 
 import pytest
 from tests.bindings.openapi.bench import connected
@@ -44,6 +45,23 @@ def test_what_does_not_end_is_an_error_with_the_items_that_came() -> None:
         "read: the answer had not ended when the time of the call was over; 2 whole items came until then"
     )
     assert "error.data" in str(errors[0].hint)
+
+
+@pytest.mark.slow
+def test_a_machine_that_stands_still_past_both_ends_hides_nothing_that_came() -> None:
+    """The end of the reading and, a little later, that of the whole call were noticed at once: nothing was told."""
+    answer = reply("application/jsonl", b"1\n2\n", endless=True)
+
+    async def within() -> CallError:
+        limits = Limits(total_s=2)
+        async with connected(listed("application/jsonl", {}), lambda _: answer, limits=limits) as (client, _):
+            asyncio.get_running_loop().call_later(1.7, time.sleep, 0.5)
+            with pytest.raises(CallError) as caught:
+                await client.call("read")
+            return caught.value
+
+    error = asyncio.run(within())
+    assert (error.kind, error.data) == ("tool_timeout", [1, 2])
 
 
 @pytest.mark.slow
