@@ -40,7 +40,10 @@ def always(status: int = 200, body: bytes = b"", *headers: str) -> Handler:
 
 @dataclass
 class Loopback:
-    """`handler` answers with bytes, or writes them itself. What has a path of its own is in `paths`."""
+    """`handler` answers with bytes, or writes them itself; where there are none, the connection ends.
+
+    What has a path of its own is in `paths`.
+    """
 
     handler: Handler = field(default_factory=lambda: always(200, b"ok"))
     paths: dict[str, Handler] = field(default_factory=dict[str, Handler])
@@ -65,7 +68,7 @@ class Loopback:
                 self.seen.append(request)
                 told = self.paths.get(request.target.partition("?")[0], self.handler)(request, writer)
                 given = await told if inspect.isawaitable(told) else told
-                if given is None or b"Connection: close" in given:
+                if not given or b"Connection: close" in given:
                     writer.write(given or b"")
                     break
                 writer.write(given)

@@ -91,7 +91,8 @@ async def serving(answer: Answer) -> AsyncGenerator[Server, None]:
         listener.close()
         for task in conversations:
             task.cancel()
-        await asyncio.gather(*conversations)
+        # One that was to begin just now is cancelled before it can say that this is nothing.
+        await asyncio.gather(*conversations, return_exceptions=True)
 
 
 async def received(connection: h11.Connection, reader: asyncio.StreamReader) -> Got | None:
