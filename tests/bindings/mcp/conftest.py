@@ -39,9 +39,10 @@ def until_gone(pid: int, seconds: float = 240) -> bool:
     while time.monotonic() < deadline:
         try:
             os.kill(pid, 0)
-        except ProcessLookupError:
+            told = Path(f"/proc/{pid}/stat").read_text() if Path("/proc/self/stat").exists() else ") S"
+        except (ProcessLookupError, FileNotFoundError):  # its file goes when it is waited for: perhaps just now
             return True
-        if Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1][1] == "Z":
+        if told.rsplit(")", 1)[1][1] == "Z":
             return True
         time.sleep(0.02)
     return False

@@ -72,13 +72,13 @@ def rules(servers: TypeServers, command: str, text: str, returns: JsonSchema | N
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended; whoever is above it may not have asked for that yet."""
+    """Whether a process has ended; whoever is above it may not have asked for that yet, or does so just now."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        told = Path(f"/proc/{pid}/stat").read_text() if Path("/proc/self/stat").exists() else ") S"
+    except (ProcessLookupError, FileNotFoundError):
         return True
-    told = Path(f"/proc/{pid}/stat")
-    return told.exists() and told.read_text().rpartition(")")[2].split()[0] == "Z"
+    return told.rpartition(")")[2].split()[0] == "Z"
 
 
 def until(holds: Callable[[], bool]) -> None:
