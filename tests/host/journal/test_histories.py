@@ -126,13 +126,14 @@ async def test_any_history_is_legal(url: str, clock: Clock, seed: int) -> None:
         Host(journal, f"host/{number}", lease.execution_id, random.Random(dice.random()))  # noqa: S311
         for number, journal in enumerate(journals)
     ]
-    for _ in range(8):
+    rounds, did = 0, Counter[str]()
+    # Who of them comes first is the machine's doing, and with it how often each deed succeeds.
+    while rounds < 8 or not did.keys() >= {"acquire", "ask", "begin", "decide", "end"}:
         await asyncio.gather(*[host.live(25) for host in hosts])
         assert not (await journals[0].records.verify()).findings
         clock.advance(seconds=31)
-    did = sum((host.did for host in hosts), Counter[str]())
+        rounds, did = rounds + 1, sum((host.did for host in hosts), Counter[str]())
     assert did["refused"] > 20
-    assert min(did[deed] for deed in ("acquire", "ask", "begin", "decide", "end")) > 0
     for number, statuses in (await history(journals[0], lease.execution_id)).items():
         assert statuses[0] in {"pending_approval", "started"}
         for before, after in itertools.pairwise(statuses):
