@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
     os.environ.pop(_name, None)
 
+# Packages may have to come by a proxy; the servers of the tests are on this machine.
+for _name in ("no_proxy", "NO_PROXY"):
+    os.environ[_name] = ",".join(filter(None, (os.environ.get(_name), "127.0.0.1", "localhost")))
+
 # A machine that is busy with other things is slow, and that fails no property. Each run tries the same examples, so that
 # none fails for what it did not change; `ISOLITH_EXPLORE=1000` tries so many new ones wherever a test names no number.
 _EXPLORED = int(os.environ.get("ISOLITH_EXPLORE", "0"))

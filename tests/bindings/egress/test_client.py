@@ -341,6 +341,8 @@ def test_a_client_certificate_is_not_shared_with_requests_that_have_none() -> No
 def test_environment_proxies_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
 
     async def main() -> bytes:
         async with loopback() as server:
