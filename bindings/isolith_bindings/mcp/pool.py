@@ -76,21 +76,27 @@ class Pool:
     @contextlib.asynccontextmanager
     async def lease(self, key: Key) -> AsyncGenerator[Connection]:
         """A server of the key for a call, on its turn. Raises StartFailed, and CallError of a credential."""
-        member = await self._take(key)
-        try:
-            # One call that is cancelled stops no server that others wait for.
-            yield await asyncio.shield(member.opening)
-        finally:
-            self._give_back(member)
+        connection: Connection | None = None
+        while connection is None:
+            member = await self._take(key)
+            try:
+                connection = await _opened(member)
+                if connection is not None:
+                    yield connection
+            finally:
+                self._give_back(member)
 
     async def warm(self, key: Key = SPARE) -> Connection:
         """Have a server running before anyone calls; the first that needs one gets it. Raises StartFailed."""
-        member = next((m for m in self._members if not m.over), None) or self._open(key)
-        try:
-            return await asyncio.shield(member.opening)
-        finally:
-            if member.uses == 0:
-                self._rest(member)
+        while not self._closed:
+            member = next((m for m in self._members if not m.over), None) or self._open(key)
+            try:
+                if (connection := await _opened(member)) is not None:
+                    return connection
+            finally:
+                if member.uses == 0:
+                    self._rest(member)
+        raise StartFailed(_CLOSED)
 
     async def release(self, fits: Callable[[Key], bool]) -> None:
         """Stop the servers of all keys that fit, and wait until they have ended."""
@@ -112,7 +118,7 @@ class Pool:
         try:
             while True:
                 if self._closed:
-                    raise StartFailed("the connector was closed")
+                    raise StartFailed(_CLOSED)
                 ticket.turn.clear()
                 member = self._try(ticket)
                 if member is not None:
@@ -221,6 +227,19 @@ class Pool:
     async def _settle(self) -> None:
         while self._tasks:
             await asyncio.wait(set(self._tasks))
+
+
+_CLOSED = "the connector was closed"
+
+
+async def _opened(member: Member) -> Connection | None:
+    """Its connection; None where it was stopped before it was open, and another is to be had. Raises as opening does.
+
+    It is waited for and not awaited: one call that is cancelled stops no server that others wait for, and a server that
+    is stopped cancels nobody who waits.
+    """
+    await asyncio.wait({member.opening})
+    return None if member.opening.cancelled() else member.opening.result()
 
 
 async def _close(member: Member) -> None:

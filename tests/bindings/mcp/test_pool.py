@@ -186,6 +186,25 @@ async def test_a_call_that_is_cancelled_stops_no_server_that_is_being_started() 
         assert len(servers.opened) == 1
 
 
+async def test_who_waits_for_a_server_that_is_stopped_at_its_start_gets_the_one_in_its_place() -> None:
+    """They were cancelled, which nobody had done: a script was told nothing and waited, and a keeper kept no more."""
+    async with pool_of(Sharing()) as (pool, servers):
+        servers.gate.clear()
+        call = asyncio.create_task(use(pool, SHARED))
+        keeper = asyncio.create_task(pool.warm(SHARED))
+        await turn()
+        await pool.release(lambda _: True)
+        servers.gate.set()
+        assert await call == 2
+        assert cast("Fake", await keeper).number == 2
+        servers.gate.clear()
+        await pool.release(lambda _: True)
+        late = asyncio.create_task(pool.warm(SHARED))
+        await turn()
+    with pytest.raises(StartFailed, match="closed"):
+        await late
+
+
 async def test_one_that_cannot_be_started_fails_those_who_wait_and_not_those_who_come() -> None:
     async with pool_of(Sharing()) as (pool, servers):
         servers.fail = True
