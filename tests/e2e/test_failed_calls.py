@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
-from isolith import Budgets
+from isolith import Budgets, CodeMode
+from isolith_bindings.testing import RecordingConnector
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tests.e2e.conftest import Crm
 
-    from isolith import CodeMode
+    from isolith_bindings.connector import CallContext, Method
 
 pytestmark = pytest.mark.anyio
 
@@ -153,6 +157,22 @@ async def test_a_failed_call_is_in_the_list_of_calls_with_its_cause(code_mode: C
     assert (call.status, call.line, outcome.status) == ("failed", 2, "completed")
     assert call.error is not None
     assert (call.error.kind, call.error.message, call.error.tool) == ("tool_error", "no such contact", "crm.fail")
+
+
+class Cancelling(RecordingConnector):
+    """Lets out a cancellation that is none of its call's, as of a server that somebody else has stopped."""
+
+    async def call(self, method: Method, arguments: Mapping[str, object], context: CallContext) -> object:
+        raise asyncio.CancelledError
+
+
+async def test_a_cancellation_that_a_connector_lets_out_is_a_failure_of_the_call() -> None:
+    """The script was told nothing, and waited to the end of its time."""
+    async with CodeMode([Cancelling("box", {"look": 1})]) as code_mode:
+        outcome = await code_mode.execute("await box.look()", budgets=Budgets(wall_s=240))
+    assert outcome.error is not None
+    assert (outcome.error.kind, outcome.error.message) == ("tool_error", "box.look was cancelled from within")
+    assert [call.status for call in outcome.calls] == ["failed"]
 
 
 async def test_a_refused_call_never_reaches_the_connector(code_mode: CodeMode, crm: Crm) -> None:

@@ -46,6 +46,12 @@ async def within_time(use: Use, budgets: Budgets, events: EventLog, perform: Per
         name = "call_cap_s" if took >= budgets.call_cap_s else "call_s"
         hint = f"ask for less at a time; `{name}` is the budget of a call"
         raise CallError("tool_timeout", message, hint=hint, retriable=True) from None
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        # Nobody gave this call up: its connector let out the cancellation of something of its own. The script waits.
+        raise CallError("tool_error", f"{'.'.join(use.names)} was cancelled from within") from error
 
 
 def _in_loop(loop: asyncio.AbstractEventLoop) -> bool:
