@@ -41,6 +41,16 @@ settings.load_profile("isolith")
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _same_examples() -> Iterator[None]:
+    """Hypothesis draws from the constants of every module here that is loaded by then: others in each order of files."""
+    with pytest.MonkeyPatch.context() as patched:
+        if not _EXPLORED:
+            place = "hypothesis.internal.conjecture.providers.is_local_module_file"
+            patched.setattr(place, lambda _path: False, raising=False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What commands keep, the journal for one, is kept here and not among the user's own."""
     with pytest.MonkeyPatch.context() as patched:
