@@ -254,7 +254,8 @@ class Dropping(Handler):
             self._result(message, {"supportedVersions": ["2026-07-28"], "capabilities": capabilities})
         elif method == "tools/list":
             told.lists += 1
-            names = ["work", *(["later"] if told.listens else [])]
+            # Not by what was listened to: that and the first list are asked for at one time, in either order.
+            names = ["work", *(["later"] if told.lists > 1 else [])]
             self._result(message, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]})
         elif method == "subscriptions/listen":
             told.listens += 1
