@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
+from filelock import FileLock
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -49,14 +50,16 @@ def cluster() -> Generator[str]:
 
 
 def _programs() -> Path:
-    found = _installed()
-    if found is None and os.getuid() == 0 and shutil.which("apt-get"):
-        subprocess.run(
-            ["apt-get", "-o", "DPkg::Lock::Timeout=240", "install", "-y", "-qq", "postgresql"],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+    # One process at a time: another may be putting them there just now, and the first of them is no proof of the rest.
+    with FileLock(Path(tempfile.gettempdir()) / f"isolith-tests-postgres-{os.getuid()}.lock"):
         found = _installed()
+        if found is None and os.getuid() == 0 and shutil.which("apt-get"):
+            subprocess.run(
+                ["apt-get", "-o", "DPkg::Lock::Timeout=240", "install", "-y", "-qq", "postgresql"],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+            found = _installed()
     if found is None:
         pytest.skip("no Postgres here: install it, so that its `initdb` is on the path")
     return found
