@@ -38,7 +38,7 @@ async def one(n):
 first = await crm.get(n=0)
 before = time.monotonic()
 a, b = await asyncio.gather(one(1), one(2))
-[first, a, b, sum(big), seen, random.random(), secrets.token_hex(4), time.monotonic() - before < 5, f"{point}"]
+[first, a, b, sum(big), seen, random.random(), secrets.token_hex(4), time.monotonic() - before < 240, f"{point}"]
 """
 
 
