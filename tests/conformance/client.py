@@ -53,10 +53,16 @@ async def browse(url: str) -> None:
     asyncio.get_running_loop().run_in_executor(None, go)
 
 
+_kept: list[socket.socket] = []
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """One at which nobody listens but who is told of it: it stays bound here, so that no other process is given it."""
+    probe = socket.socket()
+    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    probe.bind(("127.0.0.1", 0))
+    _kept.append(probe)
+    return int(probe.getsockname()[1])
 
 
 def description(url: str) -> HttpServer:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import socket
 import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from isolith_bindings.egress import Egress, Limits, Resolver, Retries
@@ -97,6 +98,14 @@ async def loopback(handler: Handler | None = None, *, tls: ssl.SSLContext | None
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
+
+
+@contextmanager
+def nobody() -> Generator[int]:
+    """A port at which nobody listens: it is bound, so that no other process is given it meanwhile."""
+    with socket.socket() as kept:
+        kept.bind(("127.0.0.1", 0))
+        yield kept.getsockname()[1]
 
 
 async def _read(reader: asyncio.StreamReader) -> Seen | None:

@@ -5,7 +5,7 @@ import ssl
 
 import pytest
 import trustme
-from tests.bindings.egress.loopback import Loopback, Names, Seen, always, client, loopback
+from tests.bindings.egress.loopback import Loopback, Names, Seen, always, client, loopback, nobody
 
 from isolith_bindings.egress import Attachment, Limits, Refused, Request, Response
 from isolith_bindings.errors import CallError
@@ -236,12 +236,11 @@ def test_what_is_not_http_is_an_error_of_the_server(raw: bytes) -> None:
 
 def test_a_host_that_does_not_answer_is_unavailable() -> None:
     async def main() -> CallError:
-        async with loopback() as server:
-            port = server.port
-        async with client(f"http://127.0.0.1:{port}") as egress:
-            with pytest.raises(CallError) as caught:
-                await egress.send(Request("POST", f"http://127.0.0.1:{port}/"))
-            return caught.value
+        with nobody() as port:
+            async with client(f"http://127.0.0.1:{port}") as egress:
+                with pytest.raises(CallError) as caught:
+                    await egress.send(Request("POST", f"http://127.0.0.1:{port}/"))
+                return caught.value
 
     error = asyncio.run(main())
     assert (error.kind, error.exception, error.retriable) == ("tool_unavailable", "ConnectionError", True)

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from tests.bindings.egress.loopback import Handler, Pauses, Seen, answer, client, loopback
+from tests.bindings.egress.loopback import Handler, Pauses, Seen, answer, client, loopback, nobody
 
 from isolith_bindings.egress import Limits, RateLimit, Request, Response, Retries, rate_limit
 from isolith_bindings.errors import CallError
@@ -88,12 +88,11 @@ def test_after_a_broken_connection_only_what_is_safe_is_sent_again(request_: Req
 def test_what_was_never_sent_is_tried_again_whatever_it_is() -> None:
     async def main() -> tuple[CallError, list[float]]:
         pauses = Pauses()
-        async with loopback() as server:
-            port = server.port
-        async with client(f"http://127.0.0.1:{port}", retries=Retries(pause=pauses)) as egress:
-            with pytest.raises(CallError) as caught:
-                await egress.send(Request("POST", f"http://127.0.0.1:{port}/", content=b"x"))
-            return caught.value, pauses.taken
+        with nobody() as port:
+            async with client(f"http://127.0.0.1:{port}", retries=Retries(pause=pauses)) as egress:
+                with pytest.raises(CallError) as caught:
+                    await egress.send(Request("POST", f"http://127.0.0.1:{port}/", content=b"x"))
+                return caught.value, pauses.taken
 
     error, taken = asyncio.run(main())
     assert error.retriable
