@@ -43,13 +43,15 @@ class Artifacts:
 
         def work(transaction: Transaction) -> Artifact:
             transaction.hold(lease)
-            held = select(func.coalesce(func.sum(_A.size), 0)).where(_A.execution_id == lease.execution_id)
-            held = held.where(_A.purpose == "artifact")
-            if transaction.connection.execute(held).scalar_one() + len(content) > caps.artifacts:
+            kept = select(func.coalesce(func.sum(_A.size), 0), func.coalesce(func.max(_A.at), 0))
+            kept = kept.where(_A.execution_id == lease.execution_id, _A.purpose == "artifact")
+            size, last = transaction.connection.execute(kept).one()
+            if size + len(content) > caps.artifacts:
                 raise TooLarge(f"an execution may keep {caps.artifacts:,} bytes of artifacts in all")
+            at = max(transaction.now, last + 1)  # those of one commit have one time, and an order all the same
             row: Row = {"handle": handle or f"art_{secrets.token_urlsafe(16)}", "purpose": "artifact"}
             row |= {"execution_id": lease.execution_id, "mime": mime, "name": name, "size": len(content)}
-            row |= {"sha256": hashlib.sha256(content).hexdigest(), "at": transaction.now, "content": content}
+            row |= {"sha256": hashlib.sha256(content).hexdigest(), "at": at, "content": content}
             (stored,) = transaction.insert(lease.execution_id, "artifact kept", schema.artifacts, [row])
             return artifact_of(stored)
 

@@ -102,6 +102,14 @@ async def test_artifacts_are_of_their_execution(journal: Journal, other: Journal
         await journal.artifacts.keep(stranger, b"x", mime="text/plain", handle="art_mine")
 
 
+async def test_artifacts_that_are_kept_at_once_are_listed_in_their_order(journal: Journal, other: Journal) -> None:
+    """Written by one commit, they had one time; a run that went on after a pause had them in any order."""
+    lease = await created(journal)
+    kept = await asyncio.gather(*[journal.artifacts.keep(lease, b"x", mime="", name=f"{n}") for n in range(8)])
+    assert await other.artifacts.of(lease.execution_id) == kept
+    assert [each.name for each in kept] == list("01234567")
+
+
 async def test_artifacts_are_capped_alone_and_together(url: str) -> None:
     async with await Journal.open(url, Settings(Caps(artifact=100, artifacts=250))) as journal:
         lease = await created(journal)
