@@ -49,11 +49,14 @@ class Teller:
 
     async def flush(self) -> None:
         """Everything that was told so far is in the journal. Raises JournalError."""
+        while self._writing is not None:
+            writing = self._writing
+            await asyncio.wait([writing])
+            if self._writing is writing:  # the timer may have begun another meanwhile
+                self._writing = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._writing is not None:
-            await asyncio.wait([self._writing])
         if self._begun and self._told:
             told, self._told = self._told, []
             await self._append(await _as_text(told))
