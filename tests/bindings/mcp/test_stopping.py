@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import subprocess
 import sys
 import time
@@ -95,6 +96,9 @@ async def test_closed_by_who_is_cancelled_meanwhile(kind: str, after_s: float, m
             await asyncio.sleep(0.02)
 
 
+# The SDK begins a task in one turn of the loop that first runs in the next: where the loop ends between the two, asyncio
+# cancels that task, and Python says of what it would have run that nobody awaited it.
+@pytest.mark.filterwarnings("ignore:coroutine 'JSONRPCDispatcher.run' was never awaited:RuntimeWarning")
 @KINDS
 @TIMES
 def test_an_event_loop_that_ends_without_closing(kind: str, after_s: float, mark: str) -> None:
@@ -104,6 +108,7 @@ def test_an_event_loop_that_ends_without_closing(kind: str, after_s: float, mark
         await asyncio.sleep(after_s)
 
     asyncio.run(main())
+    gc.collect()  # here it is said, and not while another test runs
     assert _left(mark) == []
 
 
