@@ -19,6 +19,7 @@ Checks = dict[str, str]
 """What each check came to, by its name; of several of one name, the worst."""
 
 EVERYTHING = (sys.executable, str(Path(__file__).with_name("everything.py")))
+_PATIENCE = Path(__file__).with_name("patience.cjs")
 FINE = frozenset({"SUCCESS", "INFO"})
 _SECONDS = 900
 
@@ -35,7 +36,9 @@ def play(suite: Sequence[str], url: str, revision: str) -> dict[str, Checks]:
     """Ask a server everything that a revision requires. What is run beside that, and never scored, is here as well."""
     with TemporaryDirectory() as folder:
         told = ["--url", url, "--requirements", revision, "--timeout", "120000", "--output-dir", folder]
-        subprocess.run([*suite, "server", *told], check=False, capture_output=True, timeout=_SECONDS)
+        node, *program = suite
+        command = [node, "--require", str(_PATIENCE), *program, "server", *told]
+        subprocess.run(command, check=False, capture_output=True, timeout=_SECONDS)
         found = {_scenario(path): _checks(path) for path in Path(folder).glob("server-*/checks.json")}
     assert found, "the suite wrote no results"
     return found
