@@ -147,10 +147,8 @@ def is_vast(value: object) -> bool:
 
 class _Brief(reprlib.Repr):
     def repr_int(self, x: int, level: int) -> str:
-        try:
-            return super().repr_int(x, level)
-        except ValueError:  # Python writes no number of thousands of digits
-            return f"<int of {x.bit_length():,} bits>"
+        # Python writes no number of thousands of digits: reprlib raises, or from Python 3.14 on tells where it lies.
+        return f"<int of {x.bit_length():,} bits>" if is_vast(x) else super().repr_int(x, level)
 
 
 _brief = _Brief()

@@ -248,6 +248,14 @@ def test_json_that_cannot_be_meant_as_python(text: str, hint: str) -> None:
     assert (diagnostic.kind, diagnostic.message, diagnostic.hint) == ("not_a_script", "this is JSON, not Python", hint)
 
 
+@pytest.mark.parametrize("inner", ['{"name":"x","arguments":', '{"a":', "["])
+def test_json_is_looked_at_as_deep_on_every_python(inner: str) -> None:
+    """From Python 3.12 on `json` reads thousands of levels, where its own functions still end at a thousand."""
+    ends = "]" if inner == "[" else "}"
+    told = {depth: json_instead(inner * depth + "null" + ends * depth) for depth in (199, 200, 201, 3_000, 60_000)}
+    assert [depth for depth, diagnostic in told.items() if diagnostic is not None] == [199, 200]
+
+
 @pytest.mark.parametrize(
     "text",
     [
