@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
@@ -11,6 +10,7 @@ from isolith.budgets import HostPolicy
 from isolith.errors import UsageError
 from isolith.run.checking import CheckMode
 from isolith.run.type_checker import Types
+from isolith_bindings import json_text
 from isolith_bindings.functions import as_connector
 from isolith_bindings.policy import Policy, Preset, as_policy, govern
 
@@ -67,8 +67,8 @@ def _one_of(option: str, given: object, words: Sequence[str]) -> None:
 def _check_origin(given: str) -> None:
     """Raises UsageError for what is no JSON text."""
     try:
-        json.loads(given)
-    except (TypeError, ValueError):
+        json_text.loads(given)
+    except (TypeError, ValueError, RecursionError):
         shown = repr(given)[:_MAX_SHOWN]
         raise UsageError(f'`origin` takes JSON text, such as \'{{"app": "crm"}}\', not {shown}') from None
 

@@ -167,6 +167,7 @@ async def test_closing_twice_is_closing_once() -> None:
         ({"types": "x"}, "`types` is one of `auto`, `ty`, `pyright`, `mypy`, `off`, not 'x'"),
         ({"questions": "ask"}, "`questions` takes `pause`, or a function"),
         ({"origin": "crm"}, "`origin` takes JSON text"),
+        ({"origin": "[" * 1500 + "]" * 1500}, "`origin` takes JSON text"),
         ({"journal": 5}, "`journal` takes a file"),
         ({"journal": "/nonexist/dir/j.db"}, "`journal`: the folder `/nonexist/dir` is not there"),
     ],

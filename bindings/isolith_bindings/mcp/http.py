@@ -16,6 +16,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import INTERNAL_ERROR
 
+from isolith_bindings import json_text
 from isolith_bindings.mcp.descriptions import HttpServer, SseServer
 from isolith_bindings.mcp.sse import sse_streams
 from isolith_bindings.mcp.stdio import revealed
@@ -154,7 +155,7 @@ _OF_THE_BODY = frozenset({"content-length", "content-encoding", "content-type", 
 
 def _is_rpc_error(body: bytes) -> bool:
     try:
-        parsed: object = json.loads(body)
+        parsed: object = json_text.loads(body)
     except (ValueError, RecursionError):
         return False
     if not isinstance(parsed, dict):

@@ -18,6 +18,7 @@ from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuth
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthMetadata, OAuthToken
 from pydantic import AnyUrl, ValidationError
 
+from isolith_bindings import json_text
 from isolith_bindings.mcp.failures import StartFailed
 from isolith_bindings.mcp.tokens import MemoryTokenStore, TokenStore
 from isolith_bindings.secrets import Secret, remember
@@ -185,8 +186,8 @@ class _Storage:
     async def _load(self) -> dict[str, object]:
         text = await self._store.load(self._key)
         try:
-            found: object = json.loads(text or "{}")
-        except ValueError:
+            found: object = json_text.loads(text or "{}")
+        except (ValueError, RecursionError):
             return {}
         return cast("dict[str, object]", found) if isinstance(found, dict) else {}
 

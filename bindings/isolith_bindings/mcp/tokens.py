@@ -10,6 +10,8 @@ from typing import Protocol, cast
 
 from filelock import FileLock
 
+from isolith_bindings import json_text
+
 _OWNER_ONLY = 0o600
 
 
@@ -56,8 +58,8 @@ class FileTokenStore:
 
     def _read(self) -> dict[str, str]:
         try:
-            found: object = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            found: object = json_text.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
             return {}
         entries = cast("dict[object, object]", found).items() if isinstance(found, dict) else ()
         return {key: text for key, text in entries if isinstance(key, str) and isinstance(text, str)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NoReturn, cast
 
+from isolith_bindings import json_text
 from isolith_bindings.errors import CallError
 from isolith_bindings.mcp.content import Content, Once, read_content
 from isolith_bindings.mcp.embedded import keep_files
@@ -79,7 +80,7 @@ def _parsed(text: str) -> object:
     if not text.lstrip().startswith(("{", "[")):
         return text
     try:
-        value: object = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_one_of_each)
+        value: object = json_text.loads(text, parse_constant=_no_constant, object_pairs_hook=_one_of_each)
     except (ValueError, RecursionError):
         return text
     return value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qsl
 
+from isolith_bindings import json_text
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.bodies import kind_of
 from isolith_bindings.openapi.items import Items, of_names, of_several
@@ -95,7 +95,7 @@ def _told(operation: Operation, response: Response) -> str:
     if response.file is not None or response.cut or any(kind_of(media) != "json" for media in answer.media):
         return told
     try:
-        json.loads(response.content)
+        json_text.loads(response.content)
     except (ValueError, RecursionError):
         return told
     return "application/json"
@@ -217,7 +217,7 @@ def _media(operation: Operation, status: int, told: str) -> Media | None:
 
 def _json(operation: Operation, text: str, told: str) -> object:
     try:
-        return json.loads(text)
+        return json_text.loads(text)
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise _invalid(operation, f"the answer says it is {essence(told)} and is not: {why}", text) from None

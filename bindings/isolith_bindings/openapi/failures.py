@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
+from isolith_bindings import json_text
 from isolith_bindings.egress import rate_limit
 from isolith_bindings.errors import CallError
 from isolith_bindings.openapi.media import kind
@@ -91,7 +92,7 @@ def _body(response: Response) -> object:
     text = redact(response.content[: 4 * MAX_BODY + LONGEST_SECRET].decode("utf-8", "replace"))
     if kind(told) == "json" and len(text) <= MAX_BODY:
         try:
-            return cast("object", json.loads(text))
+            return cast("object", json_text.loads(text))
         except (ValueError, RecursionError):
             pass
     return text[:MAX_BODY] or None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from isolith_bindings import json_text
 from isolith_bindings.openapi import sequences
 from isolith_bindings.openapi.bodies import kind_of
 from isolith_bindings.openapi.media import SEQUENCES, kind, text_of
@@ -72,6 +72,6 @@ def _opened(event: object) -> object:
     if not is_mapping(event) or not isinstance(data, str):
         return event
     try:
-        return {**event, "data": cast("object", json.loads(data))}
+        return {**event, "data": cast("object", json_text.loads(data))}
     except (ValueError, RecursionError):
         return event

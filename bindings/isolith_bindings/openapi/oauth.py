@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote_plus, urlencode
 
+from isolith_bindings import json_text
 from isolith_bindings.egress import Attachment, Request, origin_of
 from isolith_bindings.errors import CallError
 from isolith_bindings.secrets import redact, remember
@@ -135,7 +135,7 @@ def _seconds(lasts: object) -> float | None:
 
 def _answer(url: str, response: Response) -> Mapping[str, object]:
     try:
-        told = cast("object", json.loads(response.content))
+        told = cast("object", json_text.loads(response.content))
     except (ValueError, RecursionError):
         told = None
     fields: Mapping[str, object] = cast("Mapping[str, object]", told) if isinstance(told, Mapping) else {}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
 import quopri
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qsl
 
+from isolith_bindings import json_text
 from isolith_bindings.openapi import sequences
 from isolith_bindings.openapi.media import FORM_DATA, SEQUENCES, essence, is_range, kind, text_of
 from isolith_bindings.openapi.model import Encoding
@@ -188,7 +188,7 @@ def _data(text: str, read_as: Kind, schema: Schema | None) -> object:
     if read_as in SEQUENCES:
         return sequences.read(read_as, text)
     if read_as == "json":
-        return cast("object", json.loads(text))
+        return cast("object", json_text.loads(text))
     return dict(parse_qsl(text, keep_blank_values=True)) if read_as == "form" else _as_type(text, schema)
 
 
@@ -207,7 +207,7 @@ def _as_type(text: str, schema: Schema | None) -> object:
     if not types or "string" in types:
         return text
     try:
-        value: object = json.loads(text)
+        value: object = json_text.loads(text)
     except (ValueError, RecursionError):
         return text
     fits = any(
@@ -226,6 +226,6 @@ def _typed(header: Parameter, text: str) -> object:
     if header.media is None and schema.get("type") not in ("integer", "number", "boolean"):
         return text
     try:
-        return cast("object", json.loads(text))
-    except ValueError:
+        return cast("object", json_text.loads(text))
+    except (ValueError, RecursionError):
         return text

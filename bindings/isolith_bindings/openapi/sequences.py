@@ -6,10 +6,10 @@ OpenAPI 3.2, "Sequential Media Types". An event is a mapping of its fields, as W
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, cast
 
+from isolith_bindings import json_text
 from isolith_bindings.openapi.styles import UnsendableError, compact
 from isolith_bindings.openapi.tree import is_container, is_mapping
 
@@ -48,7 +48,7 @@ def read(kind: Kind, text: str, *, cut: bool = False) -> list[object]:
     ends = text.rfind(_RECORD if kind == "records" else "\n")
     whole = text[: ends + 1] if cut else text
     pieces = whole.split(_RECORD) if kind == "records" else whole.split("\n")
-    return [cast("object", json.loads(piece)) for piece in pieces if piece.strip()]
+    return [cast("object", json_text.loads(piece)) for piece in pieces if piece.strip()]
 
 
 def write(kind: Kind, items: list[object]) -> str:

@@ -7,9 +7,9 @@ told to.
 from __future__ import annotations
 
 import base64
-import json
 from typing import TYPE_CHECKING, cast
 
+from isolith_bindings import json_text
 from isolith_bindings.schema.quoting import one_line
 
 if TYPE_CHECKING:
@@ -38,7 +38,10 @@ def content(run: Evaluation, media: object, value: object, schema: Mapping[str, 
         return
     try:
         text = value if encoding is None else _DECODERS[str(encoding).lower()](value).decode()
-        inner = cast("object", json.loads(text))
+        inner = cast("object", json_text.loads(text))
+    except RecursionError:
+        run.unknown += 1
+        return
     except ValueError as error:
         told = one_line(str(media), 60) + ("" if encoding is None else f" in {one_line(str(encoding), 20)}")
         found.problems.append((at.path, f"expected text that is {told}, and it is not: {one_line(str(error), 100)}"))

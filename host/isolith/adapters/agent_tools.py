@@ -25,6 +25,7 @@ from isolith.mcp.view import model_view, said_of
 from isolith.outcome import Diagnostic
 from isolith.run.misdirected import misdirected
 from isolith.visible import visible
+from isolith_bindings import json_text
 from isolith_bindings.errors import CallError
 from isolith_bindings.listing import DEFAULT_BUDGET
 from isolith_bindings.schema.validate import Validator
@@ -164,7 +165,7 @@ def _read(arguments: Mapping[str, object] | str | None) -> Mapping[str, object]:
     if not isinstance(arguments, str):
         return arguments or {}
     try:
-        read: object = json.loads(arguments or "{}")
+        read: object = json_text.loads(arguments or "{}")
     except (ValueError, RecursionError) as error:
         raise UsageError(f"the arguments are not JSON: {error}; send one object with `code`") from error
     if not isinstance(read, dict):

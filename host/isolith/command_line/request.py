@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from isolith.budgets import Budgets
 from isolith.errors import UsageError
+from isolith_bindings import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,7 +98,7 @@ def _file(name: str, what: str, max_bytes: int = -1) -> bytes:
 
 def _parsed(text: str, where: str, mend: str) -> object:
     try:
-        return json.loads(text, parse_constant=_no_constant, parse_int=_integer)
+        return json_text.loads(text, parse_constant=_no_constant, parse_int=_integer)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise UsageError(f"{where} is not JSON: {place}: {error.msg}; {mend}") from error

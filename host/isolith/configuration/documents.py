@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 from isolith.configuration.known_names import names_at
 from isolith.errors import UsageError
 from isolith.visible import visible
+from isolith_bindings import json_text
 from isolith_bindings.names import did_you_mean
 
 if TYPE_CHECKING:
@@ -71,9 +72,10 @@ def parse_toml(text: str, where: str) -> object:
 def parse_json(text: str, where: str) -> object:
     """JSON, where comments and trailing commas may stand as in the files of VS Code. Raises UsageError."""
     try:
-        with contextlib.suppress(json.JSONDecodeError):
-            return json.loads(text)
-        return json.loads(_blanked(_blanked(text, _COMMENTS), _TRAILING))
+        # Of a comment's brackets and quotes nobody knows how deep they are.
+        with contextlib.suppress(json.JSONDecodeError, RecursionError):
+            return json_text.loads(text)
+        return json_text.loads(_blanked(_blanked(text, _COMMENTS), _TRAILING))
     except json.JSONDecodeError as error:
         raise UsageError(f"{where} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}") from error
     except RecursionError:

@@ -11,10 +11,11 @@ from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from mcp.types import PARSE_ERROR
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from isolith.errors import UsageError
@@ -28,6 +29,7 @@ from isolith.http.openapi import openapi
 from isolith.http.problems import Problem, not_found, problem_of
 from isolith.http.rates import Limits, Rates
 from isolith.mcp.room import ROOM, NoRoom
+from isolith_bindings import json_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -176,6 +178,9 @@ class _Counted:
             with self._house.rates.request(scope["isolith.access"].principal):
                 # The SDK waits for a body for ever: it is given one that is there.
                 content = await arrived(Request(scope, receive))
+                if json_text.is_deep(content):
+                    await _unread()(scope, receive, send)
+                    return
                 await self._app({**scope, ROOM: self._room}, _again(content, receive), send)
         except Problem as problem:
             await problem.response()(scope, receive, send)
@@ -185,6 +190,12 @@ class _Counted:
             return await self._house.room(principal)
         except Problem as problem:
             raise NoRoom(problem.detail, problem.kind) from problem
+
+
+def _unread() -> Response:
+    """The SDK's own answer to what cannot be parsed; how deep it parses is another on each version of Python."""
+    error = {"code": PARSE_ERROR, "message": "Parse error"}
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)
 
 
 def _again(content: bytes, receive: Receive) -> Receive:

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from starlette.requests import ClientDisconnect
 
 from isolith.http.problems import Problem
+from isolith_bindings import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,7 +103,7 @@ def _too_large() -> Problem:
 
 def _json(content: bytes) -> object:
     try:
-        return json.loads(content.decode(), parse_constant=_refuse, object_pairs_hook=_once)
+        return json_text.loads(content.decode(), parse_constant=_refuse, object_pairs_hook=_once)
     except RecursionError:
         raise Problem(400, "malformed", "the body is nested too deeply") from None
     except UnicodeDecodeError as error:

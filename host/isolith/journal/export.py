@@ -19,6 +19,7 @@ from isolith.journal.executions import unknown
 from isolith.journal.queries import Row, each_row, one_row
 from isolith.journal.times import from_micros
 from isolith.journal.transaction import JOURNAL
+from isolith_bindings import json_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -104,6 +105,6 @@ def _readable(row: Row) -> Row:
 
 def _parsed(text: str) -> object:
     try:
-        return json.loads(text)
+        return json_text.loads(text)
     except (ValueError, RecursionError):
         return text  # what a host put there is its own affair

@@ -22,6 +22,7 @@ from isolith.configuration.documents import explain
 from isolith.errors import UsageError
 from isolith.journal.digests import content_hash
 from isolith.journal.snippet_model import NewSnippet
+from isolith_bindings import json_text
 
 if TYPE_CHECKING:
     from isolith.journal.snippet_model import Snippet
@@ -110,7 +111,7 @@ def _read(text: str) -> tuple[Header, str]:
         raise UsageError(f"its header has no end: a line with `{_END}`")
     told = "\n".join(line.removeprefix("#") for line in lines[1:end])
     try:
-        header = Header.model_validate(json.loads(told))
+        header = Header.model_validate(json_text.loads(told))
     except ValidationError as error:
         raise UsageError(f"its header: {explain(error)}") from None
     except (ValueError, RecursionError) as error:

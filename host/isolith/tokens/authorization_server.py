@@ -7,7 +7,6 @@ issuer's own metadata says, over TLS anywhere but at the issuer's own origin.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import structlog
 from isolith.errors import UsageError
 from isolith.tokens.claims import spellings
 from isolith.tokens.errors import NotJudged
+from isolith_bindings import json_text
 from isolith_bindings.egress.client import Egress
 from isolith_bindings.egress.messages import Attachment, Limits, Request
 from isolith_bindings.egress.rules import origin_of
@@ -152,7 +152,7 @@ class AuthorizationServer:
         egress = next(each for each in self._egress if each.destinations.permits(origin))
         try:
             response = await egress.send(request)
-            told = cast("object", json.loads(response.content)) if response.status == 200 else None
+            told = cast("object", json_text.loads(response.content)) if response.status == 200 else None
         except (CallError, ValueError, RecursionError) as error:
             raise self._failed(str(error) if isinstance(error, CallError) else "its answer is no JSON") from None
         if not isinstance(told, Mapping):

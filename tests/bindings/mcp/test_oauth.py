@@ -141,7 +141,7 @@ async def test_a_file_that_something_else_wrote_is_no_token(tmp_path: Path) -> N
     path = tmp_path / "tokens.json"
     store = FileTokenStore(path)
     assert await store.load("a") is None
-    for text in ("", "[]", "{", '{"a": 1}'):
+    for text in ("", "[]", "{", '{"a": 1}', "[" * 100_000, '{"a":' * 1500 + '""' + "}" * 1500):
         path.write_text(text)
         assert await store.load("a") is None
     await store.save("a", "one")

@@ -112,6 +112,22 @@ def test_text_in_any_answer_is_read_as_its_schema_says(schema: dict[str, object]
     assert (caught.value.kind, caught.value.data) == ("invalid_result", value)
 
 
+def test_content_that_is_nested_too_deeply_is_not_looked_at_and_all_beside_it_is() -> None:
+    inner = {"type": "string", "contentMediaType": "application/json", "contentSchema": FOO}
+    whole = {"type": "object", "properties": {"inner": inner, "number": {"type": "integer"}}}
+    document = get(responses={"200": {"content": {"application/json": {"schema": whole}}}})
+    for depth in (300, 1500, 9000, 100_000):
+        value = {"inner": "[" * depth + "]" * depth, "number": "one"}
+        with pytest.raises(CallError, match="`number`: expected integer"):
+            answered(document, Reply.of(value), strict_responses=True)
+
+
+def test_data_that_are_nested_too_deeply_stay_text() -> None:
+    event = {"type": "object", "properties": {"data": {"type": "object"}}}
+    deep = "[" * 1500 + "]" * 1500
+    assert answered(listed("text/event-stream", event), events(f"data: {deep}\n\n"))[0] == [{"data": deep}]
+
+
 def test_the_keys_of_the_content_are_none_of_the_value_around_it() -> None:
     inner = {"contentMediaType": "application/json", "contentSchema": {"properties": {"foo": {}}}}
     schema = {"type": "array", "items": {**inner, "unevaluatedProperties": False}}

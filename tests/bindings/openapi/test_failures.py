@@ -167,6 +167,8 @@ def test_bytes_are_no_text(mime: str) -> None:
 def test_a_body_that_is_not_what_it_says_is_text() -> None:
     assert data_of(failed(500, b"<html>", JSON))["body"] == "<html>"
     assert data_of(failed(500, b"[" * 9000, JSON))["body"] == "[" * 9000
+    deep = "[" * 1500 + "]" * 1500
+    assert data_of(failed(500, deep.encode(), JSON))["body"] == deep
     assert data_of(failed(500, b"\xff\xfe"))["body"] == "\ufffd\ufffd"
 
 

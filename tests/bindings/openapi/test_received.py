@@ -235,6 +235,7 @@ def test_where_the_document_has_no_names_the_answer_is_one_file(schema: object) 
         (raw("--b\r\nContent-Disposition: attachment; filename=a\r\n\r\n1\r\n"), "part 0 has no name"),
         (raw(part("meta", "{", "Content-Type: application/json")), "the part `meta` says it is application/json and is not: "),
         (raw(part("meta", "[" * 100_000, "Content-Type: application/json")), "nested too deeply"),
+        (raw(part("meta", "[" * 1500 + "]" * 1500, "Content-Type: application/json")), "nested too deeply"),
         (raw(part("note", "*", "Content-Transfer-Encoding: base64") + part("note", "a", "Content-Transfer-Encoding: base64")), "is not"),
     ],
 )  # fmt: skip

@@ -53,6 +53,7 @@ async def test_principal_and_session_are_the_programs_to_name(code_mode: CodeMod
         ("execute", None, "code"),
         ("execute", "{", "not JSON"),
         ("execute", "[" * 100_000, "not JSON"),
+        ("execute", '{"code": "1", "input": ' + "[" * 1500 + "]" * 1500 + "}", "not JSON"),
         ("execute", "[]", "no JSON object"),
         ("execute", {"code": "1", "budgets": {"cpu": 1}}, "cpu"),
         ("resume", {"execution_id": "nowhere"}, "nowhere"),

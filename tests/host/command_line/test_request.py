@@ -86,6 +86,7 @@ QUOTE = "quote it for the shell, or put it into a file and write `--input @FILE`
         ),
         ("-", None, "@-", "both the script and the input are to come from stdin: put one of them into a file"),
         (None, "1", "[" * 100_000, "`--input` is nested too deep to be read"),
+        (None, "1", "[" * 1500 + "]" * 1500, "`--input` is nested too deep to be read"),
         (None, "1", "@none.json", "the input `none.json` does not exist: give the path of a file"),
         (None, "1", "@bad.json", "the input `bad.json` is not JSON: line 1, column 2: Expecting value; mend it there"),
         (None, "1", "@latin.json", "the input `latin.json` is not UTF-8 at byte 1: save it as UTF-8"),

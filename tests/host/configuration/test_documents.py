@@ -59,6 +59,8 @@ def test_a_mistake_is_where_it_was_written() -> None:
         ("a.json", b"\xff", "the file `{path}` is not UTF-8 at byte 0"),
         ("a.json", b" " * (MAX_BYTES + 1), "the file `{path}` is larger than 4,194,304 bytes"),
         ("a.json", b"[" * 100_000, "the file `{path}` is nested too deep to be read"),
+        ("a.json", b'{"a":' * 1500 + b"1" + b"}" * 1500, "the file `{path}` is nested too deep to be read"),
+        ("a.json", b'{"a":' * 1500 + b"1," + b"}" * 1500, "the file `{path}` is nested too deep to be read"),
     ],
 )
 def test_what_cannot_be_read(tmp_path: Path, name: str, content: bytes, said: str) -> None:
@@ -67,6 +69,12 @@ def test_what_cannot_be_read(tmp_path: Path, name: str, content: bytes, said: st
     with pytest.raises(UsageError) as caught:
         read_document(path, "the file")
     assert said.format(path=path) in str(caught.value)
+
+
+def test_what_stands_in_comments_is_not_nested(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('// an odd " and ' + "[" * 300 + '\n{"a": [1,]}')
+    assert read_document(path, "the file") == {"a": [1]}
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ BODIES: dict[str, tuple[bytes, dict[str, str], int]] = {
     "not a number": (b'{"script": "1", "input": NaN}', JSON, 400),
     "a name twice": (b'{"script": "1", "script": "2"}', JSON, 400),
     "nested deeply": (b'{"script": "1", "input": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", JSON, 400),
+    "nested as deep as some Pythons read": (b'{"script": "1", "input": ' + b"[" * 1500 + b"]" * 1500 + b"}", JSON, 400),
     "a huge number": (b'{"script": "1", "input": ' + b"1" * 10_000 + b"}", JSON, 400),
     "a list": (b"[]", JSON, 422),
     "no script": (b"{}", JSON, 422),

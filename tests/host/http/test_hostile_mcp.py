@@ -28,6 +28,8 @@ META: dict[str, object] = {
 }
 CALL: dict[str, object] = {"name": "execute", "arguments": {"code": "1"}, "_meta": META}
 RUN: dict[str, object] = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}
+FLAT = json.dumps({**RUN, "params": {**CALL, "_meta": {**META, "deep": "HERE"}}}).encode()
+DEEP = FLAT.replace(b'"HERE"', b"[" * 1500 + b"]" * 1500)
 OLD = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "execute", "arguments": {"code": "1"}}}
 
 
@@ -54,6 +56,7 @@ REQUESTS = {
     "no JSON": told(400, b"{", **MODERN),
     "no UTF-8": told(400, b'{"jsonrpc": "\xff"}', **MODERN),
     "nested deeply": told(400, b"[" * 100_000 + b"]" * 100_000, **MODERN),
+    "nested as deep as some Pythons read": told(400, DEEP, **MODERN),
     "no JSON-RPC": told(400, {"script": "1"}, **MODERN),
     "a list": told(400, json.dumps([RUN, RUN]).encode(), **MODERN),
     "without what each request says": told(400, {**RUN, "params": {**CALL, "_meta": {}}}, **MODERN),

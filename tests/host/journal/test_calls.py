@@ -310,5 +310,10 @@ def test_a_digest_is_of_what_is_asked_for() -> None:
         digest_of_call("crm", "add", '{"a":[1,{"c":2,"b":3.0}]}'),
     ]
     assert len({same, *others}) == 5
+
+
+def test_a_digest_of_what_is_too_deep_to_be_read_is_of_its_text_on_every_python() -> None:
+    deep = "[" * 1500 + "]" * 1500
+    assert digest_of_call("crm", "add", deep) != digest_of_call("crm", "add", f" {deep}")
     deep = "[" * 100_000 + "]" * 100_000
     assert digest_of_call("crm", "add", deep) == digest_of_call("crm", "add", deep) != digest_of_call("crm", "x", deep)

@@ -161,6 +161,7 @@ async def test_a_file_and_back(journal: Journal) -> None:
         ("# /// isolith-snippet\n# {\n# ///\n1", "not JSON"),
         ("# /// isolith-snippet\n# {}\n# ///\n1", "name"),
         ("# /// isolith-snippet\n# " + "[" * 100_000 + "\n# ///\n1", "not JSON"),
+        ("# /// isolith-snippet\n# " + "[" * 1500 + "]" * 1500 + "\n# ///\n1", "not JSON"),
     ],
 )
 def test_files_that_are_none(text: str, said: str) -> None:
