@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import keyword
 import re
-from itertools import accumulate
 from typing import Literal, cast
 
 from isolith.outcome import Diagnostic
 from isolith.run.markdown import string_after
+from isolith_bindings import json_text
 
 Language = Literal["JavaScript", "shell", "JSON", "HTML", "SQL", "prose", "a transcript", "IPython"]
 
@@ -222,32 +222,21 @@ def _weight(signs: _Signs, line: str) -> int:
     return next((weight for weight, pattern in signs if pattern.match(line)), 0)
 
 
-_MAX_DEPTH = 200
-"""Levels of JSON that is looked at: more than any call of a tool has, and fewer than Python has frames."""
-_BRACKET = re.compile(r"[\[\]{}]")
 _CODE_FIELDS = ("code", "script", "python", "source", "command")
 _NAME_FIELDS = {"name", "tool", "tool_name", "function", "recipient_name", "method", "type"}
 _ARGUMENT_FIELDS = ("arguments", "input", "parameters", "args", "params")
 
 
 def _json(text: str) -> tuple[object] | None:
-    """What `text` says as one JSON document of an object, a list or a constant, in a box; None if it is none.
-
-    Nor one that is nested too deep: how deep `json` reads is another on each version of Python.
-    """
-    if text.strip()[:1] not in {"{", "[", "t", "f", "n"} or _is_deep(text):
+    """What `text` says as one JSON document of an object, a list or a constant, in a box; None if it is none."""
+    if text.strip()[:1] not in {"{", "[", "t", "f", "n"}:
         return None
     try:
+        json_text.check(text)
         # Not strict: models leave line ends inside strings.
         return (json.loads(text, strict=False),)
     except (ValueError, RecursionError):
         return None
-
-
-def _is_deep(text: str) -> bool:
-    """Whether it may be nested more than `_MAX_DEPTH` deep; brackets in strings count as well."""
-    steps = (1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(text))
-    return max(accumulate(steps), default=0) > _MAX_DEPTH
 
 
 def _code_field(data: object) -> str | None:

@@ -20,6 +20,7 @@ from isolith.run.foreign import (
     not_a_script,
     sample,
 )
+from isolith_bindings.json_text import MAX_DEPTH
 
 BROKEN_PYTHON = [
     "print 'hello'",
@@ -252,8 +253,11 @@ def test_json_that_cannot_be_meant_as_python(text: str, hint: str) -> None:
 def test_json_is_looked_at_as_deep_on_every_python(inner: str) -> None:
     """From Python 3.12 on `json` reads thousands of levels, where its own functions still end at a thousand."""
     ends = "]" if inner == "[" else "}"
-    told = {depth: json_instead(inner * depth + "null" + ends * depth) for depth in (199, 200, 201, 3_000, 60_000)}
-    assert [depth for depth, diagnostic in told.items() if diagnostic is not None] == [199, 200]
+    told = {
+        depth: json_instead(inner * depth + "null" + ends * depth)
+        for depth in (MAX_DEPTH, MAX_DEPTH + 1, 3_000, 60_000)
+    }
+    assert [depth for depth, diagnostic in told.items() if diagnostic is not None] == [MAX_DEPTH]
 
 
 @pytest.mark.parametrize(
