@@ -15,6 +15,7 @@ import typer
 from isolith.code_mode import CodeMode
 from isolith.command_line import command
 from isolith.command_line.kept_journal import chosen, existing_url, journal_url, link_key
+from isolith.command_line.origins import read_origin
 from isolith.configuration.connect import anchored
 from isolith.durable.journals import open_journal
 from isolith.errors import UsageError
@@ -72,7 +73,7 @@ def with_code_mode(which: str, use: Callable[[CodeMode, str], Awaitable[T]], *, 
     async def once() -> T:
         async with await open_journal(existing_url()) as journal:
             execution_id = await find_execution(journal, which)
-            origin = json.loads((await journal.executions.order(execution_id)).origin)
+            origin = read_origin((await journal.executions.order(execution_id)).origin)
             async with code_mode_of(journal, origin if connected else None) as code_mode:
                 try:
                     return await use(code_mode, execution_id)

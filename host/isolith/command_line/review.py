@@ -6,11 +6,11 @@ escapes.
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from typing import TYPE_CHECKING, cast
 
+from isolith.command_line.origins import read_origin
 from isolith.journal.owners import is_gone
 from isolith.json_form import to_json_text
 from isolith_bindings.schema.quoting import one_line
@@ -93,8 +93,7 @@ def _left(execution: Execution, now: datetime) -> list[str]:
 
 def _connected(origin: str) -> str:
     """What an origin names, as the flags that name it."""
-    found = cast("object", json.loads(origin))
-    told = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+    told = read_origin(origin) or {}
     if "within" in told:
         return f"what execution {told['within']} has, which calls it as a snippet"
     named = [("--connect", spec) for spec in cast("list[str]", told.get("connect") or [])]

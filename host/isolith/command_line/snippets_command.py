@@ -21,6 +21,7 @@ from isolith.command_line import command
 from isolith.command_line.command import Configured, Connect, Json, PolicyName, guarded
 from isolith.command_line.kept_journal import chosen, journalled
 from isolith.command_line.kept_runs import Who, code_mode_of, find_execution, in_journal, origin_of, user
+from isolith.command_line.origins import read_origin
 from isolith.command_line.request import read_data
 from isolith.errors import UsageError
 from isolith.journal.errors import UnknownEntry
@@ -378,7 +379,7 @@ async def _connected(
     if not specs and not configured and execution_id is not None:
         kept: dict[str, Any] = {}
         with contextlib.suppress(UnknownEntry):
-            kept = json.loads((await journal.executions.order(execution_id)).origin) or {}
+            kept = read_origin((await journal.executions.order(execution_id)).origin) or {}
         origin = {**origin, **{name: kept.get(name) for name in ("connect", "config")}}
         origin["policy"] = origin.get("policy") or kept.get("policy")
     return code_mode_of(journal, origin)

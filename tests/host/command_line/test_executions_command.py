@@ -154,3 +154,23 @@ def test_what_is_no_artifact_or_not_one_is_told_with_those_there_are(
 ) -> None:
     done = CliRunner().invoke(cli.app, ["executions", "artifact", kept, which, "--journal", url])
     assert (done.exit_code, says in done.stderr.replace("\n", " ")) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "origin", ['["its own"]', '"crm"', '{"connect": {"its": "own"}}', '{"config": [1], "policy": {}}']
+)
+def test_what_a_host_wrote_as_the_origin_of_a_run_is_its_own_affair(url: str, origin: str) -> None:
+    async def seed() -> str:
+        async with await Journal.open(url) as journal:
+            lease = await created(journal, script="1", origin=origin)
+            told = Outcome(execution_id=lease.execution_id, status="completed").model_dump_json()
+            await journal.executions.move(lease, "completed", outcome=told)
+            return lease.execution_id
+
+    which = asyncio.run(seed())
+    assert isolith("show", which, url=url).exit_code == 0
+    back = isolith("rollback", which, url=url)
+    assert (back.exit_code, back.stderr) == (
+        2,
+        f"isolith: no call of execution {which} can be undone: none has a `revert`\n",
+    )

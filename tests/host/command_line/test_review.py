@@ -94,6 +94,8 @@ def test_that_nobody_works_on_a_run_is_said(
     ("origin", "says"),
     [
         ("null", "what the host that began it has"),
+        ('["a", "host\'s own"]', "what the host that began it has"),
+        ('{"connect": {"its": "own"}, "config": [1], "policy": 2}', "what the host that began it has"),
         ('{"connect": [], "config": null, "policy": null}', "nothing"),
         ('{"within": "e0", "snippet": ["week", 1]}', "what execution e0 has, which calls it as a snippet"),
         ('{"connect": [], "config": "/a/isolith.toml", "policy": null}', "--config /a/isolith.toml"),
