@@ -218,15 +218,19 @@ def _failure(error: BaseException) -> CallError | Suspended:
     return CallError("tool_error", _text(error), exception=_builtin_class(error))
 
 
-def _text(error: BaseException) -> str:
+_MAX_GROUPS = 20
+"""Groups in groups that are told."""
+
+
+def _text(error: BaseException, depth: int = 0) -> str:
     name = type(error).__name__
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - the exception is the tool's own, and so is its __str__
         return name
-    if isinstance(error, BaseExceptionGroup):
+    if isinstance(error, BaseExceptionGroup) and depth < _MAX_GROUPS:
         inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
-        return f"{text}: {'; '.join(f'{type(e).__name__}: {_text(e)}' for e in inner)}"
+        return f"{text}: {'; '.join(f'{type(e).__name__}: {_text(e, depth + 1)}' for e in inner)}"
     return text or name
 
 
