@@ -17,6 +17,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, jsonrpc_message_adapter
 
 from isolith_bindings.mcp.failures import StartFailed
+from isolith_bindings.mcp.unreadable import failure_of
 from isolith_bindings.secrets import redact
 
 if TYPE_CHECKING:
@@ -79,8 +80,11 @@ async def _read(
                 continue
             try:
                 message = jsonrpc_message_adapter.validate_json(event.data, by_name=False)
-            except ValueError:
-                continue
+            except ValueError as error:
+                failure = failure_of(event.data.encode(), error)
+                if failure is None:
+                    continue
+                message = failure
             await messages.send(SessionMessage(message))
 
 

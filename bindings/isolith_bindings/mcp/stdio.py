@@ -26,6 +26,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from isolith_bindings.mcp import guardian
 from isolith_bindings.mcp.failures import StartFailed
+from isolith_bindings.mcp.unreadable import failure_of
 from isolith_bindings.secrets import LONGEST_SECRET, Secret, redact_beginning, remember
 
 _T = TypeVar("_T")
@@ -234,9 +235,12 @@ async def _deliver(line: bytes, program: Program, messages: MemoryObjectSendStre
         return True
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError:
-        program.note(line, garbage=True)
-        return True
+    except ValueError as error:
+        failure = failure_of(line, error)
+        if failure is None:
+            program.note(line, garbage=True)
+            return True
+        message = failure
     try:
         await messages.send(SessionMessage(message))
     except (anyio.BrokenResourceError, anyio.ClosedResourceError):

@@ -35,6 +35,15 @@ async def test_a_server_without_faults(era: tuple[str, ...]) -> None:
 
 
 @ERAS
+@pytest.mark.parametrize("depth", [250, 900])
+async def test_an_answer_that_is_nested_too_deeply_is_not_waited_for(era: tuple[str, ...], depth: int) -> None:
+    deep = '{"a":' * depth + "1" + "}" * depth
+    async with connected(raw_server(*era, f'answer={{"content": [], "structuredContent": {deep}}}')) as bench:
+        failed = await bench.failure("echo")
+        assert (failed.kind, failed.message) == ("tool_error", "its answer is nested too deeply to be read")
+
+
+@ERAS
 async def test_arguments_arrive_byte_for_byte(era: tuple[str, ...], tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     arguments: dict[str, object] = {
