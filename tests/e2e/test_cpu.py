@@ -90,7 +90,7 @@ async def test_fuel_stops_the_same_script_at_the_same_instruction(code_mode: Cod
     "script", ["1 + 1", "for n in range(100): print(n)", "await crm.get(id=1)", "while True:\n    await crm.get(id=1)"]
 )
 async def test_what_a_script_takes_in_instructions_is_the_same_each_time(code_mode: CodeMode, script: str) -> None:
-    """Whatever its seed is, and its time; and each of them may be the one that a budget ends at."""
+    """Whatever its seed is, and the time at which it runs."""
     budgets = Budgets(fuel=40_000_000, calls=20)
     taken = {(await code_mode.execute(script, budgets=budgets)).usage.fuel for _ in range(30)}
     assert len(taken) == 1

@@ -116,7 +116,7 @@ class Wide:
 
 @pytest.mark.parametrize("where", ["argument", "value"])
 async def test_what_is_wrong_in_a_million_places(where: str) -> None:
-    """Each is an error for each branch of a union, of 170 bytes and more, where a validator keeps them all."""
+    """Each is an error for each branch of a union, of 240 bytes and more, where a validator keeps them all."""
     async with CodeMode([Wide()]) as code_mode:
         await code_mode.execute("1 + 1")
         with watched() as peak:
